@@ -1,0 +1,104 @@
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import type { GatewayError } from '../errors/error.js';
+import type { CallSummary } from './claims.js';
+import type { RequestHead } from './head.js';
+import type { Facts, Identity } from './identity.js';
+
+/**
+ * What the message is. `request`, `notification` and `response` come by POST; `get_stream` is the legacy GET event stream,
+ * `session_end` the legacy DELETE.
+ */
+export type CallKind = 'request' | 'notification' | 'response' | 'get_stream' | 'session_end';
+
+/** One admitted, scanned message on its way to a runtime. */
+export interface Call extends CallSummary {
+  readonly kind: CallKind;
+  /** The raw JSON text of `id`, digits and quotes as sent; undefined unless `kind` is `request` (or `response`: the answered id). */
+  readonly id: string | undefined;
+  /** The raw JSON text of `params._meta.progressToken`. */
+  readonly progress_token: string | undefined;
+  /** Exactly the bytes that were judged; empty for `get_stream` and `session_end`. */
+  readonly body: Buffer;
+  readonly head: RequestHead;
+  readonly identity: Identity | undefined;
+  readonly facts: Facts;
+}
+
+/** Why a call or stream ends early. */
+export type EndReason = 'client' | 'source' | 'lifetime' | 'identity_expired' | 'slow_consumer' | 'drain' | 'deadline' | 'error';
+
+/** What the answer turned out to be; becomes the `outcome` label. */
+export type AnswerOutcome = 'ok' | 'tool_error' | 'rpc_error' | 'refused' | 'upstream_error';
+
+/** Flat name, value, name, value … list of response header fields, names in lower case. */
+export type HeaderList = readonly string[];
+
+/** A writer of one open answer body. */
+export interface AnswerWriter {
+  /** Queues bytes. False: the reader is slow, stop until `onDrain`. More than `max_stream_buffer_bytes` queued closes the stream as `slow_consumer`. */
+  write(chunk: Uint8Array): boolean;
+  /** Sets what runs each time a slow reader has caught up. */
+  onDrain(resume: () => void): void;
+  /** Ends the answer. `reason` is `source` after a complete answer. Later writes are ignored. */
+  end(reason: EndReason, outcome?: AnswerOutcome, rpc_code?: number): void;
+}
+
+/**
+ * The client's half of one call. A runtime answers through exactly one of `respond`, `stream`, `events`, `accept`, `fail`;
+ * after the client left or the deadline passed all of them do nothing.
+ */
+export interface Exchange {
+  /** Monotonic ms when the upstream or handler began to work, for `overhead_seconds`: set by the runtime through `handedOver`. */
+  handedOver(): void;
+  /** First sign of life of the answer: what follows is our own time again. */
+  handedBack(): void;
+  /** Sets what stops the work: the client left, the deadline passed, the drain killed it. Called at most once. */
+  onCancel(cancel: (reason: EndReason) => void): void;
+  /** True once nobody waits for an answer. */
+  readonly ended: boolean;
+  /** Progress was seen: the deadline starts again, up to `request_timeout_max_ms` in all. */
+  progressed(): void;
+  /** A whole answer. */
+  respond(status: number, headers: HeaderList, body: Uint8Array, outcome: AnswerOutcome, rpc_code?: number): void;
+  /** A JSON answer that is too large to hold: its head goes now, its bytes follow. `length` is the exact length if known. */
+  stream(status: number, headers: HeaderList, length: number | undefined): AnswerWriter;
+  /** An event stream: its head goes at once. Each write is whole events; keep-alive comments go between writes only. Undefined: refused, no slot was free. */
+  events(headers: HeaderList): AnswerWriter | undefined;
+  /** 202 with an empty body, or another empty answer. */
+  accept(status?: number, headers?: HeaderList): void;
+  fail(error: GatewayError): void;
+}
+
+export type Health = 'starting' | 'ready' | 'degraded' | 'stopped';
+
+/** Where an MCP route ends. */
+export interface Runtime {
+  /** Config name. */
+  readonly name: string;
+  readonly kind: string;
+  start(signal: AbortSignal): Promise<void>;
+  /** Never throws; every failure is told through `exchange.fail`. */
+  handle(call: Call, exchange: Exchange): void;
+  readonly health: Health;
+  /** Ends what the runtime owns, at the latest after `deadline_ms`. */
+  close(deadline_ms: number): Promise<void>;
+}
+
+/** Where a plain HTTP route ends: it gets request and response themselves, after the gates, with the body unread. */
+export interface HttpRuntime {
+  readonly name: string;
+  readonly kind: 'http';
+  start(signal: AbortSignal): Promise<void>;
+  serve(request: IncomingMessage, response: ServerResponse, passed: Passed): void;
+  readonly health: Health;
+  close(deadline_ms: number): Promise<void>;
+}
+
+/** What the gates said about a plain HTTP request. */
+export interface Passed {
+  readonly head: RequestHead;
+  readonly identity: Identity | undefined;
+  readonly facts: Facts;
+  /** The path of the route, without a trailing slash: what the upstream's base path replaces. */
+  readonly prefix: string;
+}

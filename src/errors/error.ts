@@ -1,0 +1,75 @@
+import { CODES, type ErrorCode } from './codes.js';
+
+export interface ErrorDetail {
+  /** Why, in words for the client: what was found, what was expected. No token, internal host or stack. */
+  readonly detail?: string;
+  /** More members of `error.data`. */
+  readonly data?: Readonly<Record<string, unknown>>;
+  readonly headers?: Readonly<Record<string, string>>;
+  /** Overrides the table's status; only for UPSTREAM_ANSWER. */
+  readonly status?: number;
+  readonly cause?: unknown;
+}
+
+/** An error that is told to the HTTP client. Status, JSON-RPC code and message come from the table in codes.ts. */
+export class GatewayError extends Error {
+  override readonly name = 'GatewayError';
+  readonly code: ErrorCode;
+  readonly status: number;
+  readonly rpc: number;
+  readonly data: Readonly<Record<string, unknown>> | undefined;
+  readonly headers: Readonly<Record<string, string>> | undefined;
+
+  constructor(code: ErrorCode, detail: ErrorDetail = {}) {
+    const row = CODES[code];
+    super(
+      detail.detail === undefined ? row.message : `${row.message} ${detail.detail}`,
+      detail.cause === undefined ? undefined : { cause: detail.cause },
+    );
+    this.code = code;
+    this.status = detail.status ?? row.status;
+    this.rpc = row.rpc;
+    this.data = detail.data;
+    this.headers = detail.headers;
+  }
+}
+
+/** One thing that is wrong in a config. `where` is a dotted key such as `listener.limits.max_connections`. */
+export interface ConfigProblem {
+  readonly where: string;
+  readonly message: string;
+  readonly file?: string;
+  /** 1-based. */
+  readonly line?: number;
+  readonly column?: number;
+  /** The source line and a caret under the place. */
+  readonly excerpt?: string;
+}
+
+/** Told to the operator at start, all problems at once; the process exits 78. */
+export class ConfigError extends Error {
+  override readonly name = 'ConfigError';
+  readonly problems: readonly ConfigProblem[];
+
+  constructor(problems: readonly ConfigProblem[]) {
+    super(
+      problems
+        .map(
+          (p) =>
+            `${p.file === undefined ? '' : `${p.file}:${p.line ?? 1}:${p.column ?? 1} `}${p.where}${p.where === '' ? '' : ': '}${p.message}${p.excerpt === undefined ? '' : `\n${p.excerpt}`}`,
+        )
+        .join('\n'),
+    );
+    this.problems = problems;
+  }
+}
+
+/** A fault told to the JSON-RPC peer, as a value: wire and dialect return it, they do not throw. */
+export interface ProtocolFault {
+  readonly code: ErrorCode;
+  readonly detail?: string;
+  readonly data?: Readonly<Record<string, unknown>>;
+}
+
+/** A value or a fault. */
+export type Outcome<T, F = ProtocolFault> = { readonly ok: true; readonly value: T } | { readonly ok: false; readonly fault: F };

@@ -1,0 +1,17 @@
+// What a gate is written against: `import { Type, defineGate } from 'portcullis/gate'`.
+import type { GateModule } from './contract/gate.js';
+import type { TSchema } from './contract/options.js';
+
+export type { CallSummary, Claims, Era } from './contract/claims.js';
+export type { Clock, Timer } from './contract/clock.js';
+export type { GateContext, GateDecision, GateHost, GateModule, HeaderInit, RefuseStatus, RequestGate, RouteInfo } from './contract/gate.js';
+export type { HeaderView, Peer, PeerTls, RequestHead } from './contract/head.js';
+export type { Facts, Identity } from './contract/identity.js';
+export type { Log } from './contract/log.js';
+export type { Counter, Histogram, Labels, Metrics } from './contract/metrics.js';
+export { type Static, type TSchema, Type } from './contract/options.js';
+
+/** Types a gate module by its own options schema; returns it unchanged. */
+export function defineGate<const S extends TSchema>(module: GateModule<S>): GateModule<S> {
+  return module;
+}
