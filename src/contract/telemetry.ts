@@ -1,0 +1,44 @@
+import type { Era } from './claims.js';
+import type { EndReason } from './runtime.js';
+
+export type GateVerdict = 'pass' | 'identify' | 'refuse' | 'serve' | 'timeout' | 'failed';
+export type StreamKind = 'listen' | 'get' | 'response';
+export type RequestOutcome = 'ok' | 'tool_error' | 'rpc_error' | 'refused' | 'timeout' | 'cancelled' | 'upstream_error' | 'overloaded';
+
+/** One request that reached a route and is over. */
+export interface RequestRecord {
+  /** Config path of the route. */
+  readonly route: string;
+  /** MCP method as sent; an unknown one is counted as `other`. */
+  readonly method: string;
+  readonly era: Era;
+  readonly revision: string;
+  readonly outcome: RequestOutcome;
+  /** From the complete head to the end of the answer. */
+  readonly seconds: number;
+  /** Our own part of `seconds`: the runtime's is excluded. */
+  readonly overhead_seconds: number;
+  /** Tool of a `tools/call`; counted by name only if the server listed it. */
+  readonly tool: string | undefined;
+  /** JSON-RPC error code of the answer, if it was an error. */
+  readonly rpc_code: number | undefined;
+}
+
+/** What happens while traffic flows, told once each to whoever counts. Must be cheap: it is called on the hot path. */
+export interface Telemetry {
+  connectionRefused(reason: 'limit' | 'drain'): void;
+  headRefused(reason: string): void;
+  gateDecided(route: string, gate: string, verdict: GateVerdict, code: string, seconds: number): void;
+  requestEnded(record: RequestRecord): void;
+  streamOpened(route: string, kind: StreamKind): void;
+  streamEvents(route: string, kind: StreamKind, count: number): void;
+  streamClosed(route: string, kind: StreamKind, reason: EndReason, seconds: number): void;
+  streamRefused(route: string, reason: 'limit' | 'drain'): void;
+  /** `code_class` is `2xx` … `5xx`, or `error` when there was no answer. */
+  upstreamAnswered(runtime: string, code_class: string): void;
+  upstreamConnected(runtime: string, seconds: number): void;
+  /** Tool names of a server's own `tools/list` answer: from now on they may be label values (at most 200 a route). */
+  toolsListed(route: string, names: readonly string[]): void;
+  drainKilled(kind: 'connection' | 'stream' | 'call' | 'child', count: number): void;
+  drained(seconds: number): void;
+}
