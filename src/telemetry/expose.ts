@@ -1,0 +1,57 @@
+import type { Collected } from './collected.js';
+import type { CounterCell, Family, HistogramCell, Series } from './family.js';
+import type { MetricRow } from './names.js';
+
+/** One metric as prom-client writes it. */
+export interface Exposed {
+  readonly name: string;
+  readonly help: string;
+  readonly type: MetricRow['type'];
+  readonly values: readonly Line[];
+}
+
+interface Line {
+  readonly value: number;
+  readonly labels: Readonly<Record<string, string | number>>;
+  readonly sharedLabels?: Readonly<Record<string, string>>;
+  readonly metricName?: string;
+}
+
+type Entry =
+  | { readonly type: 'counter'; readonly family: Family<CounterCell> }
+  | { readonly type: 'histogram'; readonly family: Family<HistogramCell> }
+  | { readonly type: 'collected'; readonly family: Collected };
+
+/** Reads every metric now. A collector that throws leaves its samples out and is told to `failed`. */
+export function expose(entries: Iterable<Entry>, failed: (metric: string) => void): readonly Exposed[] {
+  return [...entries].map((entry) => {
+    const { name, row } = entry.family;
+    return { name, help: row.help, type: row.type, values: linesOf(entry, failed) };
+  });
+}
+
+function linesOf(entry: Entry, failed: (metric: string) => void): readonly Line[] {
+  switch (entry.type) {
+    case 'counter':
+      return [...entry.family.series()].map(toLine);
+    case 'collected':
+      return [...entry.family.read(() => failed(entry.family.name))].map(toLine);
+    case 'histogram':
+      return [...entry.family.series()].flatMap((series) => toHistogramLines(entry.family.name, series));
+  }
+}
+
+const toLine = ({ labels, cell }: Series<CounterCell>): Line => ({ labels, value: cell.value });
+
+/** Counts become cumulative here, once a scrape, not at each observation. */
+function toHistogramLines(name: string, { labels, cell }: Series<HistogramCell>): readonly Line[] {
+  const lines: Line[] = [];
+  let seen = 0;
+  cell.counts.forEach((count, at) => {
+    seen += count;
+    lines.push({ metricName: `${name}_bucket`, labels: { le: cell.bounds[at] ?? '+Inf' }, sharedLabels: labels, value: seen });
+  });
+  lines.push({ metricName: `${name}_sum`, labels: {}, sharedLabels: labels, value: cell.sum });
+  lines.push({ metricName: `${name}_count`, labels: {}, sharedLabels: labels, value: seen });
+  return lines;
+}

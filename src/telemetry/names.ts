@@ -1,0 +1,109 @@
+/** One metric as docs/metrics.md shows it. */
+export interface MetricRow {
+  readonly type: 'counter' | 'gauge' | 'histogram';
+  readonly help: string;
+  readonly labels: readonly string[];
+  /** Upper bounds in the base unit; histograms only. */
+  readonly buckets?: readonly number[];
+  /** True for names that other tools define; they carry no `portcullis_` prefix. */
+  readonly foreign?: true;
+}
+
+/** Upper bounds of the OpenTelemetry MCP operation histograms, seconds. */
+export const OPERATION_BUCKETS: readonly number[] = [0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1, 2, 5, 10, 30, 60, 120, 300];
+/** Upper bounds of a gate metric that declares none, seconds. */
+export const DEFAULT_BUCKETS: readonly number[] = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10];
+const GATE_BUCKETS = [0.00001, 0.000025, 0.00005, 0.0001, 0.00025, 0.0005, 0.001, 0.0025, 0.005, 0.01, 0.05, 0.25, 1, 10];
+const OVERHEAD_BUCKETS = [0.000025, 0.00005, 0.0001, 0.00025, 0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.1, 0.25];
+const CONNECT_BUCKETS = [0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10];
+const STREAM_BUCKETS = [1, 5, 15, 60, 300, 900, 3600, 14400, 43200, 86400];
+const DRAIN_BUCKETS = [0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 300];
+
+const REQUEST_LABELS = ['route', 'mcp_method', 'era', 'outcome'];
+const OPERATION_LABELS = ['mcp_method_name', 'gen_ai_tool_name', 'error_type', 'mcp_protocol_version', 'network_transport'];
+
+const counter = (help: string, ...labels: readonly string[]): MetricRow => ({ type: 'counter', help, labels });
+const gauge = (help: string, ...labels: readonly string[]): MetricRow => ({ type: 'gauge', help, labels });
+const histogram = (help: string, buckets: readonly number[], ...labels: readonly string[]): MetricRow => ({
+  type: 'histogram',
+  help,
+  labels,
+  buckets,
+});
+const foreign = (row: MetricRow): MetricRow => ({ ...row, foreign: true });
+
+/** Every metric of the gateway: the single source of what is exported and of docs/metrics.md. */
+export const METRICS = {
+  connections: gauge('Open client connections by what they are doing: head, gate, body, running, streaming or idle.', 'state'),
+  connections_refused_total: counter('Client connections closed unread, because of the limit or the drain.', 'reason'),
+  heads_refused_total: counter('Requests refused before any gate, by error code.', 'reason'),
+  gate_decisions_total: counter('What gates decided; code is the refusal code, or none.', 'route', 'gate', 'decision', 'code'),
+  gate_duration_seconds: histogram('Time a gate took to decide.', GATE_BUCKETS, 'gate'),
+  requests_total: counter('Requests that reached a route; a JSON-RPC error inside HTTP 200 counts as what it is.', ...REQUEST_LABELS),
+  request_duration_seconds: histogram('From the complete head to the end of the answer.', OPERATION_BUCKETS, ...REQUEST_LABELS),
+  overhead_seconds: histogram('Time spent in the gateway itself, the runtime excluded.', OVERHEAD_BUCKETS, 'route'),
+  requests_in_flight: gauge('Requests that are not answered yet.', 'route'),
+  executor_running: gauge('Calls that run.', 'route'),
+  executor_queued: gauge('Calls that wait for a free place.', 'route'),
+  executor_rejected_total: counter('Calls refused because no place was free.', 'route', 'reason'),
+  streams: gauge('Open event streams.', 'route', 'kind'),
+  streams_opened_total: counter('Event streams opened.', 'route', 'kind'),
+  streams_closed_total: counter('Event streams closed, by the reason.', 'route', 'kind', 'reason'),
+  streams_refused_total: counter('Event streams refused, because of the limit or the drain.', 'route', 'reason'),
+  stream_duration_seconds: histogram('How long an event stream was open.', STREAM_BUCKETS, 'route', 'kind'),
+  stream_events_total: counter('Events written to event streams.', 'route', 'kind'),
+  stream_buffer_bytes: gauge('Bytes queued for readers of event streams.', 'route', 'kind'),
+  jwks_fetches_total: counter('Fetches of an issuer’s signing keys.', 'issuer', 'outcome'),
+  jwks_age_seconds: gauge('Age of the signing keys in use.', 'issuer'),
+  jwks_keys: gauge('Signing keys in use.', 'issuer'),
+  runtime_state: gauge('1 for the state a runtime is in: starting, ready, degraded or stopped.', 'runtime', 'state'),
+  runtime_restarts_total: counter('Restarts of a child process.', 'runtime', 'reason'),
+  runtime_child_rss_bytes: gauge('Resident memory of a child process.', 'runtime'),
+  upstream_requests_total: counter('Answers of an upstream by status class; error means there was no answer.', 'runtime', 'code_class'),
+  upstream_connect_seconds: histogram('Time to open a connection to an upstream.', CONNECT_BUCKETS, 'runtime'),
+  upstream_connections: gauge('Connections and requests of an upstream pool: free, running, pending or queued.', 'runtime', 'state'),
+  drain_state: gauge('0 serving, 1 draining, 2 closed.'),
+  drain_remaining: gauge('What a drain still waits for.', 'kind'),
+  drain_killed_total: counter('What was still open at the end of a drain and was killed.', 'kind'),
+  drain_duration_seconds: histogram('How long a drain took.', DRAIN_BUCKETS),
+  config_reloads_total: counter('Attempts to load a changed configuration.', 'outcome'),
+  config_last_reload_success: gauge('1 if the last attempt to load a changed configuration succeeded.'),
+  audit_dropped_total: counter('Audit lines lost because the sink was slow or failed.'),
+  collect_failures_total: counter('Gauge collectors that failed during a scrape; their samples are missing.', 'metric'),
+  build_info: gauge('Always 1; the labels say which build runs on which Node.', 'version', 'node'),
+  mcp_server_operation_duration_seconds: foreign(
+    histogram(
+      'OpenTelemetry mcp.server.operation.duration: an MCP operation as the client sees it.',
+      OPERATION_BUCKETS,
+      ...OPERATION_LABELS,
+    ),
+  ),
+  mcp_client_operation_duration_seconds: foreign(
+    histogram(
+      'OpenTelemetry mcp.client.operation.duration: the same operation at the MCP server behind.',
+      OPERATION_BUCKETS,
+      ...OPERATION_LABELS,
+    ),
+  ),
+  process_cpu_seconds_total: foreign(counter('User and system CPU time of the process.')),
+  process_resident_memory_bytes: foreign(gauge('Resident memory of the process.')),
+  process_start_time_seconds: foreign(gauge('Start of the process, seconds since the epoch.')),
+  nodejs_heap_used_bytes: foreign(gauge('JavaScript heap in use.')),
+  nodejs_heap_limit_bytes: foreign(gauge('Size the JavaScript heap may grow to.')),
+  nodejs_external_memory_bytes: foreign(gauge('Memory of buffers and other objects outside the JavaScript heap.')),
+  nodejs_eventloop_delay_seconds: foreign(gauge('How late the event loop was since the last scrape.', 'percentile')),
+  nodejs_eventloop_busy_seconds_total: foreign(counter('Time the event loop spent in callbacks; its rate is the utilization.')),
+  nodejs_gc_duration_seconds_total: foreign(counter('Time spent in garbage collection.', 'kind')),
+} as const satisfies Readonly<Record<string, MetricRow>>;
+
+export type MetricName = keyof typeof METRICS;
+
+/** The row of a name of the table; undefined for any other name, inherited ones such as `constructor` included. */
+export function metricRow(name: string): MetricRow | undefined {
+  return Object.hasOwn(METRICS, name) ? METRICS[name as MetricName] : undefined;
+}
+
+/** The name on /metrics of a row of the table. */
+export function exportedName(name: MetricName): string {
+  return metricRow(name)?.foreign === true ? name : `portcullis_${name}`;
+}

@@ -1,0 +1,61 @@
+import { type Metric, Registry, type RegistryContentType } from 'prom-client';
+import type { Clock } from '../contract/clock.js';
+import type { Metrics } from '../contract/metrics.js';
+import type { Telemetry } from '../contract/telemetry.js';
+import { wantsOpenMetrics } from './accept.js';
+import { Catalog } from './catalog.js';
+import { type Exposed, expose } from './expose.js';
+import { declareProcessMetrics, type ProcessView } from './process-metrics.js';
+import { createTraffic } from './traffic.js';
+
+export interface PrometheusOptions {
+  /** Version of the gateway, for `build_info`. */
+  readonly version: string;
+  readonly clock: Clock;
+  /** CPU and memory are shown only if this is there. */
+  readonly process?: ProcessView;
+}
+
+/** Everything that is counted, and the page that shows it. */
+export interface Prometheus {
+  readonly metrics: Metrics;
+  readonly telemetry: Telemetry;
+  /** The exposition: OpenMetrics 1.0 if `accept` prefers it, else Prometheus text 0.0.4. Never rejects. */
+  render(accept: string | undefined): Promise<{ readonly content_type: string; readonly body: string }>;
+  /** Ends the watchers of event loop and garbage collection. */
+  close(): void;
+}
+
+/**
+ * Creates the metrics of one gateway. The numbers are ours, because a count through prom-client costs about 0.6 µs and its
+ * text and OpenMetrics registries cannot share a metric; prom-client writes the formats.
+ */
+export function createPrometheus(options: PrometheusOptions): Prometheus {
+  const catalog = new Catalog();
+  const build = { version: options.version, node: options.process?.version ?? 'unknown' };
+  catalog.gauge('build_info', '', ['version', 'node'], () => [{ value: 1, labels: build }]);
+  const failures = catalog.counterFamily('collect_failures_total');
+  const close = declareProcessMetrics(catalog, options.process);
+  const telemetry = createTraffic(catalog);
+
+  return {
+    metrics: catalog,
+    telemetry,
+    close,
+    async render(accept) {
+      const open = wantsOpenMetrics(accept);
+      const type = open ? Registry.OPENMETRICS_CONTENT_TYPE : Registry.PROMETHEUS_CONTENT_TYPE;
+      const registry = new Registry<RegistryContentType>();
+      registry.setContentType(type);
+      for (const exposed of expose(catalog.entries(), (metric) => (failures.at([metric]).value += 1))) register(registry, exposed, open);
+      return { content_type: type, body: await registry.metrics() };
+    },
+  };
+}
+
+/** A registry asks its metrics for `name` and `get()` only; ours live for one rendering, which may rename them. */
+function register(registry: Registry<RegistryContentType>, exposed: Exposed, open: boolean): void {
+  const name = open && exposed.type === 'counter' ? exposed.name.replace(/_total$/, '') : exposed.name;
+  const metric = { name, get: async () => ({ ...exposed, name, aggregator: 'sum' }) };
+  registry.registerMetric(metric as unknown as Metric);
+}

@@ -1,0 +1,149 @@
+import type { RequestRecord, Telemetry } from '../contract/telemetry.js';
+import { Bounded } from './bounded.js';
+import type { Catalog } from './catalog.js';
+import {
+  CODE_CLASSES,
+  END_REASONS,
+  ERAS,
+  KILL_KINDS,
+  LIMIT_REASONS,
+  METHODS,
+  OUTCOMES,
+  positions,
+  STREAM_KINDS,
+  VERDICTS,
+} from './closed-sets.js';
+import { type CounterCell, type Family, type HistogramCell, observe } from './family.js';
+import { createOperations } from './operations.js';
+
+/** Routes, runtimes and gates come from the config; the bound only backs that up. */
+const MAX_NAMES = 1_000;
+/** Refusal codes counted by name for one gate, and reasons for which heads are refused. */
+const MAX_CODES = 64;
+
+/**
+ * Counts traffic. A call is a few map lookups by short strings, an array index and additions: nothing is allocated once a
+ * combination of labels has been seen. Every label value comes from a closed set or a bounded map.
+ */
+export function createTraffic(catalog: Catalog): Telemetry {
+  const refused = cells(catalog.counterFamily('connections_refused_total'), LIMIT_REASONS);
+  const killed = cells(catalog.counterFamily('drain_killed_total'), KILL_KINDS);
+  const drained = catalog.histogramFamily('drain_duration_seconds').at([]);
+  const heads = byName(MAX_CODES, catalog.counterFamily('heads_refused_total'));
+  const gates = gateCells(catalog);
+  const requests = requestCells(catalog);
+  const streams = streamCells(catalog);
+  const refusals = new Bounded(MAX_NAMES, (route) => cells(catalog.counterFamily('streams_refused_total'), LIMIT_REASONS, route));
+  const answers = new Bounded(MAX_NAMES, (runtime) => cells(catalog.counterFamily('upstream_requests_total'), CODE_CLASSES, runtime));
+  const connects = byName(MAX_NAMES, catalog.histogramFamily('upstream_connect_seconds'));
+  const operations = createOperations(catalog);
+
+  return {
+    connectionRefused: (reason) => void (refused(reason).value += 1),
+    headRefused: (reason) => void (heads.get(reason).value += 1),
+    gateDecided(route, gate, verdict, code, seconds) {
+      const cell = gates.get(gate);
+      observe(cell.seconds, seconds);
+      cell.routes.get(route).get(code)(verdict).value += 1;
+    },
+    requestEnded(record) {
+      const cell = requests.get(record.route);
+      observe(cell.overhead, record.overhead_seconds);
+      const { total, seconds } = cell.at(record);
+      total.value += 1;
+      observe(seconds, record.seconds);
+      operations.ended(record);
+    },
+    streamOpened: (route, kind) => void (streams.get(route)(kind).opened.value += 1),
+    streamEvents: (route, kind, count) => void (streams.get(route)(kind).events.value += count),
+    streamClosed(route, kind, reason, seconds) {
+      const cell = streams.get(route)(kind);
+      cell.closed(reason).value += 1;
+      observe(cell.seconds, seconds);
+    },
+    streamRefused: (route, reason) => void (refusals.get(route)(reason).value += 1),
+    upstreamAnswered: (runtime, codeClass) => void (answers.get(runtime)(codeClass).value += 1),
+    upstreamConnected: (runtime, seconds) => observe(connects.get(runtime), seconds),
+    toolsListed: operations.toolsListed,
+    drainKilled: (kind, count) => void (killed(kind).value += count),
+    drained: (seconds) => observe(drained, seconds),
+  };
+}
+
+/** The cells of a family whose last label is the closed set, earlier labels being fixed. Made when first counted. */
+function cells<C>(family: Family<C>, set: readonly string[], ...fixed: readonly string[]): (value: string) => C {
+  return indexed(set, (value) => family.at([...fixed, value]));
+}
+
+function indexed<V>(set: readonly string[], make: (value: string) => V): (value: string) => V {
+  const position = positions(set);
+  const made: (V | undefined)[] = set.map(() => undefined);
+  return (value) => {
+    const at = position(value);
+    return (made[at] ??= make(set[at] as string));
+  };
+}
+
+function byName<C>(limit: number, family: Family<C>): Bounded<C> {
+  return new Bounded(limit, (name) => family.at([name]));
+}
+
+function gateCells(catalog: Catalog) {
+  const decisions = catalog.counterFamily('gate_decisions_total');
+  const duration = catalog.histogramFamily('gate_duration_seconds');
+  return new Bounded(MAX_NAMES, (gate) => ({
+    seconds: duration.at([gate]),
+    routes: new Bounded(
+      MAX_NAMES,
+      (route) =>
+        new Bounded(MAX_CODES, (code) => indexed(VERDICTS, (verdict) => decisions.at([route, gate, verdict, code === '' ? 'none' : code]))),
+    ),
+  }));
+}
+
+interface RequestCell {
+  readonly total: CounterCell;
+  readonly seconds: HistogramCell;
+}
+
+function requestCells(catalog: Catalog) {
+  const total = catalog.counterFamily('requests_total');
+  const duration = catalog.histogramFamily('request_duration_seconds');
+  const overhead = catalog.histogramFamily('overhead_seconds');
+  const method = positions(METHODS);
+  const era = positions(ERAS);
+  const outcome = positions(OUTCOMES);
+  return new Bounded(MAX_NAMES, (route) => {
+    const made: (RequestCell | undefined)[] = new Array(METHODS.length * ERAS.length * OUTCOMES.length).fill(undefined);
+    return {
+      overhead: overhead.at([route]),
+      at(record: RequestRecord): RequestCell {
+        const [m, e, o] = [methodPosition(method, record.method), era(record.era), outcome(record.outcome)];
+        const at = (m * ERAS.length + e) * OUTCOMES.length + o;
+        const known = made[at];
+        if (known !== undefined) return known;
+        const values = [route, METHODS[m] as string, ERAS[e] as string, OUTCOMES[o] as string];
+        return (made[at] = { total: total.at(values), seconds: duration.at(values) });
+      },
+    };
+  });
+}
+
+function methodPosition(position: (value: string) => number, method: string): number {
+  return method === '' ? 1 : position(method);
+}
+
+function streamCells(catalog: Catalog) {
+  const opened = catalog.counterFamily('streams_opened_total');
+  const closed = catalog.counterFamily('streams_closed_total');
+  const events = catalog.counterFamily('stream_events_total');
+  const duration = catalog.histogramFamily('stream_duration_seconds');
+  return new Bounded(MAX_NAMES, (route) =>
+    indexed(STREAM_KINDS, (kind) => ({
+      opened: opened.at([route, kind]),
+      events: events.at([route, kind]),
+      seconds: duration.at([route, kind]),
+      closed: cells(closed, END_REASONS, route, kind),
+    })),
+  );
+}
