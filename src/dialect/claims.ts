@@ -1,0 +1,98 @@
+import type { Claims } from '../contract/claims.js';
+import type { HeaderView } from '../contract/head.js';
+import type { Outcome, ProtocolFault } from '../errors/error.js';
+import { toEcho } from '../wire/text.js';
+import { headerMismatch, unsupportedVersion } from './faults.js';
+import { nameField } from './methods.js';
+import { isModern, isServed, MODERN, UNDECLARED_REVISION } from './revisions.js';
+import { decodeFieldText, isFieldText } from './sentinel.js';
+
+/**
+ * What the MCP request headers claim, read before the gates and before the body (MCP 2026-07-28, Streamable HTTP, "Request
+ * Metadata"). No `MCP-Protocol-Version`: legacy 2025-03-26, not declared. One that names no served revision: `UNSUPPORTED_VERSION`.
+ * A modern POST needs `Mcp-Method`, and `Mcp-Name` for the methods that name something; they, the version and each `Mcp-Param-*`
+ * come at most once and decode strictly, else `HEADER_MISMATCH`. Of a legacy request only the version is read: its other MCP
+ * headers are bound to nothing. With `defer`, an unknown revision is passed on as a modern claim without method and name, which
+ * `admitMessage` always refuses, then with the request's id.
+ */
+export function readClaims(headers: HeaderView, http_method: string, unknown: 'refuse' | 'defer' = 'refuse'): Outcome<Claims> {
+  const version = readOnce(headers, 'mcp-protocol-version', 'MCP-Protocol-Version');
+  if (!version.ok) return version;
+  if (version.value === undefined) return UNDECLARED;
+  const revision = trim(version.value);
+  if (revision === '' || revision.includes(',') || !isFieldText(revision)) {
+    return headerMismatch(`MCP-Protocol-Version must be one date such as ${MODERN}, not "${toEcho(revision)}".`);
+  }
+  if (!isServed(revision)) {
+    return unknown === 'refuse' ? unsupportedVersion(revision) : claim(revision);
+  }
+  if (!isModern(revision)) return { ok: true, value: { era: 'legacy', revision, declared: true, method: undefined, name: undefined } };
+  return http_method === 'POST' ? readModern(headers) : claim(MODERN);
+}
+
+const UNDECLARED: Outcome<Claims> = {
+  ok: true,
+  value: Object.freeze({ era: 'legacy', revision: UNDECLARED_REVISION, declared: false, method: undefined, name: undefined }),
+};
+
+const claim = (revision: string, method?: string, name?: string): Outcome<Claims> => ({
+  ok: true,
+  value: { era: 'modern', revision, declared: true, method, name },
+});
+
+function readModern(headers: HeaderView): Outcome<Claims> {
+  const method = readOnce(headers, 'mcp-method', 'Mcp-Method');
+  if (!method.ok) return method;
+  if (method.value === undefined) return headerMismatch(`Mcp-Method is missing; revision ${MODERN} needs it on every POST.`);
+  const method_name = trim(method.value);
+  if (method_name === '' || !isFieldText(method_name)) return headerMismatch('Mcp-Method must be the method in visible ASCII.');
+  const params = checkParams(headers.raw);
+  if (params !== undefined) return params;
+
+  const name = readOnce(headers, 'mcp-name', 'Mcp-Name');
+  if (!name.ok) return name;
+  const field = nameField(method_name);
+  if (name.value === undefined) {
+    if (field === undefined) return claim(MODERN, method_name);
+    return headerMismatch(`Mcp-Name is missing; ${method_name} needs it to mirror params.${field}.`);
+  }
+  const decoded = decodeFieldText(trim(name.value));
+  if (!decoded.ok) return headerMismatch(`Mcp-Name ${decoded.fault}.`);
+  return claim(MODERN, method_name, field === undefined ? undefined : decoded.value);
+}
+
+/** `Mcp-Param-*` fields are forwarded as they are; here they only must not be ambiguous. Undefined: nothing is wrong. */
+function checkParams(raw: readonly string[]): { readonly ok: false; readonly fault: ProtocolFault } | undefined {
+  let seen: Set<string> | undefined;
+  for (let i = 0; i + 1 < raw.length; i += 2) {
+    const field = raw[i]!;
+    if (field.length <= PARAM.length || (field.charCodeAt(0) | 0x20) !== 0x6d || field.charCodeAt(3) !== 0x2d) continue;
+    const lower = field.toLowerCase();
+    if (!lower.startsWith(PARAM)) continue;
+    seen ??= new Set();
+    if (seen.has(lower)) return headerMismatch(`${toEcho(field)} must come once.`);
+    seen.add(lower);
+    const decoded = decodeFieldText(trim(raw[i + 1]!));
+    if (!decoded.ok) return headerMismatch(`${toEcho(field)} ${decoded.fault}.`);
+  }
+  return undefined;
+}
+
+const PARAM = 'mcp-param-';
+
+function readOnce(headers: HeaderView, name: string, shown: string): Outcome<string | undefined> {
+  const value = headers.get(name);
+  if (value === undefined && headers.all(name).length > 1) return headerMismatch(`${shown} must come once.`);
+  return { ok: true, value };
+}
+
+/** Without the optional white space around a field value (RFC 9110 section 5.5). */
+function trim(value: string): string {
+  let from = 0;
+  let to = value.length;
+  while (from < to && isBlank(value.charCodeAt(from))) from++;
+  while (to > from && isBlank(value.charCodeAt(to - 1))) to--;
+  return from === 0 && to === value.length ? value : value.slice(from, to);
+}
+
+const isBlank = (code: number): boolean => code === 0x20 || code === 0x09;

@@ -1,0 +1,57 @@
+import { isPlainText, toFolded, toText } from './text.js';
+
+/**
+ * The member names that one policed object (envelope, `params`, `params._meta`) is known to have. A name that only differs from
+ * a known one by case, or that comes twice under case folding, could be read differently by the parser behind us: it is refused.
+ */
+export class KeyPolicy {
+  readonly names: readonly string[];
+  readonly #by_length: readonly (readonly Known[] | undefined)[];
+  readonly #by_fold: ReadonlyMap<string, number>;
+
+  constructor(names: readonly string[]) {
+    this.names = names;
+    const by_length: Known[][] = [];
+    names.forEach((name, index) => {
+      (by_length[name.length] ??= []).push({ index, bytes: new TextEncoder().encode(name) });
+    });
+    this.#by_length = by_length;
+    this.#by_fold = new Map(names.map((name, index) => [toFolded(name), index]));
+  }
+
+  /** Index in `names` of the key whose content is `bytes[from, to)`, without decoding; -1 when it is none as it stands. */
+  find(bytes: Uint8Array, from: number, to: number): number {
+    const candidates = this.#by_length[to - from];
+    if (candidates === undefined) return -1;
+    for (const known of candidates) if (equalsAt(known.bytes, bytes, from)) return known.index;
+    return -1;
+  }
+
+  /** Judges a key that `find` did not know. `extras` holds the folded other keys of the same object. */
+  judge(bytes: Uint8Array, from: number, to: number, extras: Set<string>): Judged {
+    const key = toText(bytes, from, to);
+    if (!isPlainText(key)) return { index: -1, fault: 'contains NUL or half a surrogate pair' };
+    const folded = toFolded(key);
+    const index = this.#by_fold.get(folded);
+    if (index !== undefined) return this.names[index] === key ? { index } : { index, fault: `is "${this.names[index]}" in another case` };
+    if (extras.has(folded)) return { index: -1, fault: 'comes twice, or twice in different case' };
+    extras.add(folded);
+    return { index: -1 };
+  }
+}
+
+/** Index of the known key that this is, or is a variant of; -1 for an unknown key. `fault` says why the key is refused. */
+export interface Judged {
+  readonly index: number;
+  readonly fault?: string;
+}
+
+interface Known {
+  readonly index: number;
+  readonly bytes: Uint8Array;
+}
+
+function equalsAt(known: Uint8Array, bytes: Uint8Array, from: number): boolean {
+  for (let i = 0; i < known.length; i++) if (known[i] !== bytes[from + i]) return false;
+  return true;
+}
