@@ -94,9 +94,9 @@ export interface GateModule<S extends TSchema = TSchema> {
   readonly requires?: readonly string[] | ((options: Static<S>) => readonly string[]);
   /**
    * `always`: a pass comes with an identity. `when_alone`: it identifies unless another gate of the chain always does; then
-   * only its facts count. Exactly one gate of a chain identifies.
+   * only its facts count. Exactly one gate of a chain identifies. A function decides by the options.
    */
-  readonly identifies?: 'always' | 'when_alone';
+  readonly identifies?: 'always' | 'when_alone' | ((options: Static<S>) => 'always' | 'when_alone' | undefined);
   /** True for an allowlist: its pass alone admits to a route that is not public. */
   readonly authorizes?: boolean;
   /** The refusal codes this gate uses, for docs/errors.md. */

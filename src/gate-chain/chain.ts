@@ -1,0 +1,241 @@
+import type { CallSummary } from '../contract/claims.js';
+import type { Clock } from '../contract/clock.js';
+import type { GateDecision, HeaderInit, RequestGate } from '../contract/gate.js';
+import type { RequestHead } from '../contract/head.js';
+import type { Facts, Identity } from '../contract/identity.js';
+import type { Log } from '../contract/log.js';
+import type { GateVerdict, Telemetry } from '../contract/telemetry.js';
+import { CODES, type ErrorCode } from '../errors/codes.js';
+import { Context } from './context.js';
+import { checkDecision } from './decision.js';
+import { mergeFacts, NO_FACTS } from './facts.js';
+import { DecisionFault } from './fault.js';
+import type { Slot } from './slot.js';
+import { type Settled, waitFor } from './wait.js';
+
+/** One request's stay in the chains, owned by the listener. */
+export interface Visit {
+  /** Set by the chain while a gate waits; the listener calls it when the client leaves. */
+  abort: (() => void) | undefined;
+}
+
+/** What the gates so far found. */
+export interface Admitted {
+  readonly identity: Identity | undefined;
+  readonly facts: Facts;
+  /** True once an allowlist passed. */
+  readonly authorized: boolean;
+}
+
+export type Refusal = {
+  readonly kind: 'refuse';
+  readonly status: number;
+  readonly rpc: number;
+  readonly code: string;
+  readonly message: string;
+  readonly headers: HeaderInit | undefined;
+  /** Config name of the gate that refused; empty when all passed and nobody identified the caller. */
+  readonly gate: string;
+};
+
+export type ChainOutcome =
+  | ({ readonly kind: 'admit' } & Admitted)
+  | Refusal
+  | {
+      readonly kind: 'serve';
+      readonly status: number;
+      readonly headers: HeaderInit | undefined;
+      readonly body: string;
+      readonly gate: string;
+    };
+
+/**
+ * How a chain ends. `open`: admitted (the listener's chain, a public route). `guarded`: admitted only with an identity or an
+ * allowlist's pass. `served`: one gate answers a public path of its own; a pass is a failure there.
+ */
+export type ChainEnd = 'open' | 'guarded' | 'served';
+
+export interface ChainParts {
+  readonly clock: Clock;
+  readonly log: Log;
+  readonly telemetry: Telemetry;
+  /** In the order in which they are asked. */
+  readonly slots: readonly Slot[];
+  /** Slots whose `decideCall` is asked: of a route, the listener's too. */
+  readonly judges: readonly Slot[];
+  readonly end: ChainEnd;
+  /** True when a gate of this chain always identifies: an identity that an earlier chain found counts no more, its facts do. */
+  readonly replaces_identity: boolean;
+}
+
+/**
+ * Gates in order; the first that does not pass decides. Synchronous as long as the gates are: no promise, no timer. A gate
+ * that is late is a 504 `GATE_TIMEOUT`, one that throws, rejects or returns anything but a decision a 500 `GATE_FAILED`.
+ */
+export class Chain {
+  readonly size: number;
+  /** True when `decideCall` has somebody to ask. A route's chain asks the listener's gates too: ask it alone. */
+  readonly judges_calls: boolean;
+  readonly #parts: ChainParts;
+
+  constructor(parts: ChainParts) {
+    this.#parts = parts;
+    this.size = parts.slots.length;
+    this.judges_calls = parts.judges.length > 0;
+  }
+
+  /** Judges a head. `before` is what the listener's chain found. Never throws, never rejects. */
+  decide(head: RequestHead, visit: Visit, before: Admitted = NOBODY): ChainOutcome | Promise<ChainOutcome> {
+    const { slots, end, replaces_identity } = this.#parts;
+    if (end === 'served' && !SERVED_METHODS.has(head.method)) return refusal('METHOD_NOT_ALLOWED', slots[0]?.name ?? '', SERVED_ALLOW);
+    const identity = replaces_identity ? undefined : before.identity;
+    const run: Run = { slots, end, head, visit, call: undefined, identity, facts: before.facts, authorized: before.authorized };
+    return this.#from(0, run, this.size === 0 ? 0 : this.#parts.clock.mono_ms());
+  }
+
+  /** The second look, at one scanned message: `pass` or `refuse` only. Never throws, never rejects. */
+  decideCall(call: CallSummary, head: RequestHead, visit: Visit, admitted: Admitted): ChainOutcome | Promise<ChainOutcome> {
+    const { identity, facts, authorized } = admitted;
+    const run: Run = { slots: this.#parts.judges, end: 'open', head, visit, call, identity, facts, authorized };
+    return this.#from(0, run, this.judges_calls ? this.#parts.clock.mono_ms() : 0);
+  }
+
+  #from(first: number, run: Run, started_ms: number): ChainOutcome | Promise<ChainOutcome> {
+    let begun_ms = started_ms;
+    for (let i = first; i < run.slots.length; i += 1) {
+      const slot = run.slots[i] as Slot;
+      const context = new Context(run.identity, run.facts, slot.route);
+      let answer: unknown;
+      let waits: boolean;
+      try {
+        answer = ask(slot.gate, run, context);
+        waits = isThenable(answer);
+      } catch (error) {
+        return this.#failed(slot, run, this.#parts.clock.mono_ms() - begun_ms, error);
+      }
+      if (waits) {
+        return waitFor(answer as PromiseLike<unknown>, slot.timeout_ms, this.#parts.clock, run.visit, context).then((settled) => {
+          const now_ms = this.#parts.clock.mono_ms();
+          return this.#settled(slot, run, settled, now_ms - begun_ms) ?? this.#from(i + 1, run, now_ms);
+        });
+      }
+      const now_ms = this.#parts.clock.mono_ms();
+      const outcome = this.#take(slot, run, answer, now_ms - begun_ms);
+      if (outcome !== undefined) return outcome;
+      begun_ms = now_ms;
+    }
+    return finish(run);
+  }
+
+  #settled(slot: Slot, run: Run, settled: Settled, took_ms: number): ChainOutcome | undefined {
+    if (settled.kind === 'value') return this.#take(slot, run, settled.value, took_ms);
+    if (settled.kind === 'error') return this.#failed(slot, run, took_ms, settled.error);
+    if (settled.kind === 'left') {
+      this.#tell(slot, 'refuse', 'CLIENT_LEFT', took_ms);
+      return { ...refusal('GATE_TIMEOUT', slot.name), code: 'CLIENT_LEFT' };
+    }
+    const { name, route, timeout_ms } = slot;
+    this.#parts.log.error({ request_id: run.head.id, gate: name, route: route.path, timeout_ms }, 'gate did not decide in time');
+    this.#tell(slot, 'timeout', 'GATE_TIMEOUT', took_ms);
+    return refusal('GATE_TIMEOUT', name);
+  }
+
+  /** Undefined: the gate passed, go on. */
+  #take(slot: Slot, run: Run, answer: unknown, took_ms: number): ChainOutcome | undefined {
+    let decision: GateDecision;
+    try {
+      decision = checkDecision(answer, slot.provides);
+      mayDecide(slot, run, decision);
+    } catch (error) {
+      return this.#failed(slot, run, took_ms, error);
+    }
+    if (decision.kind === 'refuse') {
+      const { status, code, message = 'The request was refused.', headers } = decision;
+      this.#tell(slot, 'refuse', slot.codeLabel(code), took_ms);
+      return { kind: 'refuse', status, rpc: -32600, code, message, headers, gate: slot.name };
+    }
+    this.#tell(slot, decision.kind, '', took_ms);
+    if (decision.kind === 'serve') {
+      return { kind: 'serve', status: decision.status, headers: decision.headers, body: decision.body, gate: slot.name };
+    }
+    run.facts = mergeFacts(run.facts, decision.facts);
+    run.authorized ||= slot.authorizes;
+    if (decision.kind === 'identify' && slot.identifies !== 'ignored') {
+      run.identity = Object.freeze({ ...decision.identity, facts: run.facts });
+    }
+    return undefined;
+  }
+
+  #failed(slot: Slot, run: Run, took_ms: number, cause: unknown): ChainOutcome {
+    const fields = { request_id: run.head.id, gate: slot.name, route: slot.route.path, ...describe(cause) };
+    this.#parts.log.error(fields, 'gate failed');
+    this.#tell(slot, 'failed', 'GATE_FAILED', took_ms);
+    return refusal('GATE_FAILED', slot.name);
+  }
+
+  #tell(slot: Slot, verdict: GateVerdict, code: string, took_ms: number): void {
+    this.#parts.telemetry.gateDecided(slot.route.path, slot.name, verdict, code, took_ms / 1_000);
+  }
+}
+
+/** What a chain starts with when nothing was judged before. */
+export const NOBODY: Admitted = Object.freeze({ identity: undefined, facts: NO_FACTS, authorized: false });
+
+const SERVED_METHODS: ReadonlySet<string> = new Set(['GET', 'HEAD', 'OPTIONS']);
+const SERVED_ALLOW: HeaderInit = Object.freeze({ allow: 'GET, HEAD, OPTIONS' });
+
+interface Run {
+  readonly slots: readonly Slot[];
+  readonly end: ChainEnd;
+  readonly head: RequestHead;
+  readonly visit: Visit;
+  /** Set when one message is judged. */
+  readonly call: CallSummary | undefined;
+  identity: Identity | undefined;
+  facts: Facts;
+  authorized: boolean;
+}
+
+function ask(gate: RequestGate, run: Run, context: Context): unknown {
+  return run.call === undefined ? gate.decide(run.head, context) : gate.decideCall?.(run.call, run.head, context);
+}
+
+function isThenable(answer: unknown): boolean {
+  return typeof answer === 'object' && answer !== null && typeof (answer as { readonly then?: unknown }).then === 'function';
+}
+
+function mayDecide(slot: Slot, run: Run, decision: GateDecision): void {
+  const { kind } = decision;
+  if (kind === 'refuse') return;
+  if (run.call !== undefined && kind !== 'pass') throw new DecisionFault(`decideCall returned ${kind}; it may pass or refuse`);
+  if (run.end === 'served' && kind !== 'serve') throw new DecisionFault(`${kind} on a path that the gate serves; it may serve or refuse`);
+  if (kind === 'pass' && run.call === undefined && slot.identifies === 'always') {
+    throw new DecisionFault('passed without an identity although the module always identifies');
+  }
+  if (kind === 'identify' && slot.identifies !== 'ignored' && run.identity !== undefined) {
+    throw new DecisionFault('a second identity; an earlier gate has identified the caller');
+  }
+}
+
+function finish(run: Run): ChainOutcome {
+  const { facts, authorized } = run;
+  let { identity } = run;
+  if (run.end === 'guarded' && identity === undefined && !authorized) return refusal('UNAUTHENTICATED', '');
+  if (identity !== undefined && identity.facts !== facts) identity = Object.freeze({ ...identity, facts });
+  return { kind: 'admit', identity, facts, authorized };
+}
+
+function refusal(code: ErrorCode, gate: string, headers?: HeaderInit): Refusal {
+  const { status, rpc, message } = CODES[code];
+  return { kind: 'refuse', status, rpc, code, message, headers, gate };
+}
+
+/** Bounded, without the stack: a cause is written by whoever wrote the gate. */
+function describe(cause: unknown): Readonly<Record<string, unknown>> {
+  try {
+    if (cause instanceof Error) return { error: String(cause.name).slice(0, 64), cause: String(cause.message).slice(0, 512) };
+    return { error: typeof cause, cause: String(cause).slice(0, 512) };
+  } catch {
+    return { error: 'unreadable', cause: '' };
+  }
+}

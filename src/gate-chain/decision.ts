@@ -1,0 +1,108 @@
+import type { GateDecision, RefuseStatus } from '../contract/gate.js';
+import type { Identity } from '../contract/identity.js';
+import { checkFacts } from './facts.js';
+import { DecisionFault } from './fault.js';
+import { checkHeaders } from './headers.js';
+import { Scopes } from './scopes.js';
+
+/** Characters of a refusal's message, of a principal, an issuer and a client name. */
+export const MAX_TEXT_CHARS = 1_024;
+/** Characters of a served body. */
+export const MAX_SERVED_CHARS = 1_048_576;
+
+/**
+ * What a gate returned, as a decision of our own making: each property is read once and copied, so what was checked is
+ * what is used. Throws DecisionFault for everything that is not a decision.
+ */
+export function checkDecision(value: unknown, provides: ReadonlySet<string> | undefined): GateDecision {
+  if (typeof value !== 'object' || value === null) throw new DecisionFault(`returned ${value === null ? 'null' : typeof value}`);
+  const decision = value as Readonly<Record<string, unknown>>;
+  const kind = decision.kind;
+  if (kind === 'pass') {
+    const facts = checkFacts(decision.facts, provides);
+    return facts === undefined ? PASS : { kind, facts };
+  }
+  if (kind === 'identify') {
+    const facts = checkFacts(decision.facts, provides);
+    const identity = checkIdentity(decision.identity);
+    return facts === undefined ? { kind, identity } : { kind, identity, facts };
+  }
+  if (kind === 'refuse') return checkRefusal(decision);
+  if (kind === 'serve') return checkServed(decision);
+  throw new DecisionFault('kind is none of pass, identify, refuse, serve');
+}
+
+const PASS: GateDecision = Object.freeze({ kind: 'pass' });
+
+const REFUSE_STATUSES: ReadonlySet<unknown> = new Set<RefuseStatus>([
+  400, 401, 403, 404, 405, 406, 411, 413, 415, 421, 429, 431, 500, 502, 503, 504,
+]);
+
+function checkIdentity(value: unknown): Omit<Identity, 'facts'> {
+  if (typeof value !== 'object' || value === null) throw new DecisionFault('identity is not an object');
+  const given = value as Readonly<Record<string, unknown>>;
+  const client = given.client;
+  const expires_at_ms = given.expires_at_ms;
+  const scopes = given.scopes;
+  if (!(scopes instanceof Set)) throw new DecisionFault('identity.scopes is not a Set');
+  if (expires_at_ms !== undefined && (typeof expires_at_ms !== 'number' || !Number.isFinite(expires_at_ms))) {
+    throw new DecisionFault('identity.expires_at_ms is not a finite number');
+  }
+  return {
+    principal: checkText(given.principal, 'identity.principal'),
+    issuer: checkText(given.issuer, 'identity.issuer'),
+    scopes: scopes.size === 0 ? Scopes.none : new Scopes(scopes),
+    ...(client === undefined ? undefined : { client: checkText(client, 'identity.client') }),
+    ...(expires_at_ms === undefined ? undefined : { expires_at_ms }),
+  };
+}
+
+function checkRefusal(decision: Readonly<Record<string, unknown>>): GateDecision {
+  const status = decision.status;
+  const code = decision.code;
+  const message = decision.message;
+  if (!REFUSE_STATUSES.has(status)) throw new DecisionFault('refuse with a status that cannot refuse');
+  if (typeof code !== 'string' || !isCode(code)) throw new DecisionFault('code is not upper snake case of 2 to 64 characters');
+  const headers = checkHeaders(decision.headers, 'refuse');
+  return {
+    kind: 'refuse',
+    status: status as RefuseStatus,
+    code,
+    ...(message === undefined ? undefined : { message: checkText(message, 'message') }),
+    ...(headers === undefined ? undefined : { headers }),
+  };
+}
+
+function checkServed(decision: Readonly<Record<string, unknown>>): GateDecision {
+  const status = decision.status;
+  const body = decision.body;
+  if (typeof status !== 'number' || !Number.isInteger(status) || status < 200 || status > 599) {
+    throw new DecisionFault('serve with a status outside 200 to 599');
+  }
+  if (typeof body !== 'string' || body.length > MAX_SERVED_CHARS)
+    throw new DecisionFault('body is not a string of at most 1 Mi characters');
+  if ((status === 204 || status === 205 || status === 304) && body !== '') throw new DecisionFault(`status ${status} has no body`);
+  const headers = checkHeaders(decision.headers, 'serve');
+  return { kind: 'serve', status, body, ...(headers === undefined ? undefined : { headers }) };
+}
+
+function checkText(value: unknown, what: string): string {
+  if (typeof value !== 'string' || value === '' || value.length > MAX_TEXT_CHARS) {
+    throw new DecisionFault(`${what} is not a string of 1 to ${MAX_TEXT_CHARS} characters`);
+  }
+  for (let i = 0; i < value.length; i += 1) {
+    const unit = value.charCodeAt(i);
+    if (unit < 0x20 || unit === 0x7f) throw new DecisionFault(`${what} holds a control character`);
+  }
+  return value;
+}
+
+function isCode(code: string): boolean {
+  if (code.length < 2 || code.length > 64) return false;
+  for (let i = 0; i < code.length; i += 1) {
+    const unit = code.charCodeAt(i);
+    const letter = unit >= 0x41 && unit <= 0x5a;
+    if (!letter && (i === 0 || (unit !== 0x5f && (unit < 0x30 || unit > 0x39)))) return false;
+  }
+  return true;
+}

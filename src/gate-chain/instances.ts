@@ -1,0 +1,83 @@
+import type { RequestGate, RouteInfo } from '../contract/gate.js';
+import { ConfigError, type ConfigProblem } from '../errors/error.js';
+import type { ChainDeps } from './load.js';
+import type { Ready } from './rules.js';
+import { type CloseAll, sharing } from './shared.js';
+
+/** Milliseconds that a gate may take to open and to close. */
+export const OPEN_TIMEOUT_MS = 30_000;
+export const CLOSE_TIMEOUT_MS = 5_000;
+
+/** A gate to open for one place: a route, or `*` for the listener. */
+export interface Place {
+  readonly ready: Ready;
+  readonly use: string;
+  readonly route: RouteInfo;
+}
+
+export interface Instances {
+  /** One for each place, in the same order. */
+  readonly gates: readonly RequestGate[];
+  /** Closes every gate, then what they shared. Bounded; failures are logged. Calling it again waits for the same end. */
+  close(): Promise<void>;
+}
+
+/** Opens all gates at once. If one fails, those that did open are closed and a ConfigError names each failure. */
+export async function openInstances(places: readonly Place[], deps: ChainDeps): Promise<Instances> {
+  const shared = sharing();
+  const opened: (RequestGate | undefined)[] = [];
+  let closing: Promise<void> | undefined;
+  const close = (): Promise<void> => {
+    closing ??= closeAll(opened, shared.close, deps);
+    return closing;
+  };
+  const problems: ConfigProblem[] = [];
+  await Promise.all(
+    places.map(async ({ ready, use, route }, i) => {
+      const { name, module, options } = ready;
+      const log = deps.log.child({ gate: name, route: route.path });
+      const { metrics, clock, signal, folder } = deps;
+      try {
+        const host = { name, log, metrics, clock, signal, route, folder, shared: shared.of(use) };
+        const work = Promise.resolve(module.open(options as never, host)).then((gate) => {
+          // A gate that opens after its deadline is closed by the one below: nobody else knows it.
+          if (closing !== undefined) return closing.then(() => closeAll([gate], async () => {}, deps)).then(() => gate);
+          opened[i] = gate;
+          return gate;
+        });
+        const gate = await within(work, OPEN_TIMEOUT_MS, deps, `did not open within ${OPEN_TIMEOUT_MS} ms`);
+        if (typeof (gate as Partial<RequestGate> | null | undefined)?.decide !== 'function')
+          throw new Error('open() returned no gate with a decide function');
+      } catch (error) {
+        const at = route.path === '*' ? 'listener.gates' : route.path;
+        problems.push({
+          where: `gates.${name}`,
+          message: `could not be opened for ${at}: ${error instanceof Error ? error.message : String(error)}`,
+        });
+      }
+    }),
+  );
+  if (problems.length > 0) {
+    await close();
+    throw new ConfigError(problems);
+  }
+  return { gates: opened as readonly RequestGate[], close };
+}
+
+async function closeAll(gates: readonly (RequestGate | undefined)[], closeShared: CloseAll, deps: ChainDeps): Promise<void> {
+  const late = `did not close within ${CLOSE_TIMEOUT_MS} ms`;
+  const failed = (error: unknown): void =>
+    deps.log.warn({ cause: error instanceof Error ? error.message : String(error) }, 'gate failed to close');
+  const end = (close: () => unknown): Promise<void> =>
+    within(new Promise((done) => done(close())), CLOSE_TIMEOUT_MS, deps, late).then(() => {}, failed);
+  await Promise.all(gates.map((gate) => end(() => gate?.close?.())));
+  await closeShared(end);
+}
+
+/** The promise's own end, or a rejection after `timeout_ms`. The timer never outlives the wait. */
+function within<T>(work: Promise<T>, timeout_ms: number, deps: ChainDeps, message: string): Promise<T> {
+  return new Promise((resolve, reject) => {
+    const timer = deps.clock.timer(timeout_ms, () => reject(new Error(message)));
+    work.then(resolve, reject).finally(() => timer.cancel());
+  });
+}

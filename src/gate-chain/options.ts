@@ -1,0 +1,78 @@
+import { Ajv2020, type ErrorObject } from 'ajv/dist/2020.js';
+import type { TSchema } from '../contract/options.js';
+import type { ConfigProblem } from '../errors/error.js';
+import { nearest } from './nearest.js';
+
+export type Checked = { readonly options: unknown; readonly problems: readonly ConfigProblem[] };
+
+/**
+ * A gate's options, validated against its schema with defaults filled in, frozen all the way down. Keys that the schema
+ * does not name are problems, with a did-you-mean, also where it does not say `additionalProperties: false`. The messages
+ * name places and expectations and never a value, which may be a secret.
+ */
+export function checkOptions(schema: TSchema, given: unknown, where: string): Checked {
+  const options: unknown = structuredClone(given ?? {});
+  const ajv = new Ajv2020({ allErrors: true, useDefaults: true, strict: false, validateFormats: false, logger: false });
+  let errors: readonly ErrorObject[];
+  try {
+    const validate = ajv.compile(closed(schema) as TSchema);
+    errors = validate(options) ? [] : (validate.errors ?? []);
+  } catch (error) {
+    return { options, problems: [{ where, message: `the gate's options schema is unusable: ${String((error as Error).message)}` }] };
+  }
+  if (errors.length > 0) return { options, problems: toProblems(errors, where) };
+  return { options: freeze(options), problems: [] };
+}
+
+/** The schema with `additionalProperties: false` wherever an object lists properties and says nothing about others. */
+function closed(schema: unknown): unknown {
+  if (typeof schema !== 'object' || schema === null || Array.isArray(schema)) return schema;
+  const copy: Record<string, unknown> = { ...schema };
+  if (isObject(copy.properties)) {
+    copy.properties = Object.fromEntries(Object.entries(copy.properties).map(([key, inner]) => [key, closed(inner)]));
+    const open = ['additionalProperties', 'patternProperties', 'unevaluatedProperties', 'allOf', 'anyOf', 'oneOf', '$ref'];
+    if (!open.some((keyword) => keyword in copy)) copy.additionalProperties = false;
+  }
+  if ('items' in copy) copy.items = closed(copy.items);
+  return copy;
+}
+
+function toProblems(errors: readonly ErrorObject[], where: string): readonly ConfigProblem[] {
+  const alternatives = new Set(errors.filter((e) => e.keyword === 'anyOf' || e.keyword === 'oneOf').map((e) => e.instancePath));
+  const messages = new Map<string, Set<string>>();
+  for (const error of errors) {
+    if (alternatives.has(error.instancePath) && (error.keyword === 'anyOf' || error.keyword === 'oneOf')) continue;
+    const [place, message] = toProblem(error, where);
+    messages.set(place, (messages.get(place) ?? new Set()).add(message));
+  }
+  return [...messages].map(([place, all]) => ({ where: place, message: [...all].join(', or ') }));
+}
+
+function toProblem(error: ErrorObject, where: string): readonly [place: string, message: string] {
+  const keys = error.instancePath.split('/').slice(1);
+  const at = [where, ...keys.map((key) => key.replaceAll('~1', '/').replaceAll('~0', '~'))].join('.');
+  const { keyword, params, parentSchema } = error as ErrorObject<
+    string,
+    Readonly<Record<string, unknown>>,
+    Readonly<Record<string, unknown>>
+  >;
+  if (keyword === 'additionalProperties' || keyword === 'unevaluatedProperties') {
+    const key = String(params.additionalProperty ?? params.unevaluatedProperty);
+    const close = nearest(key, isObject(parentSchema?.properties) ? Object.keys(parentSchema.properties) : []);
+    return [`${at}.${key}`, `unknown key${close === undefined ? '' : `; did you mean ${close}?`}`];
+  }
+  if (keyword === 'required') return [`${at}.${String(params.missingProperty)}`, 'is required'];
+  if (keyword === 'enum' && Array.isArray(params.allowedValues)) return [at, `must be one of ${params.allowedValues.join(', ')}`];
+  if (keyword === 'const') return [at, `must be ${JSON.stringify(params.allowedValue)}`];
+  return [at, error.message ?? `breaks ${keyword}`];
+}
+
+function freeze(value: unknown): unknown {
+  if (typeof value !== 'object' || value === null) return value;
+  for (const inner of Object.values(value)) freeze(inner);
+  return Object.freeze(value);
+}
+
+function isObject(value: unknown): value is Readonly<Record<string, unknown>> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}

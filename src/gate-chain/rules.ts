@@ -1,0 +1,79 @@
+import type { GateModule } from '../contract/gate.js';
+import type { ConfigProblem } from '../errors/error.js';
+import { nearest } from './nearest.js';
+
+/**
+ * What an `identify` of this gate does at its place. `always`, `counts`: it is the caller's identity; `always` may not pass
+ * without. `ignored`: another gate of the chain always identifies, only the facts count.
+ */
+export type Identifies = 'always' | 'counts' | 'ignored';
+
+/** A gate of the config whose module was found and whose options are right. */
+export interface Ready {
+  readonly name: string;
+  readonly builtin: boolean;
+  readonly module: GateModule;
+  readonly options: unknown;
+  readonly identifies: 'always' | 'when_alone' | undefined;
+  readonly requires: readonly string[];
+  readonly timeout_ms: number;
+}
+
+/** A chain as the config lists it: the listener's gates, then the route's. */
+export interface Listing {
+  /** Config key of the route's list, e.g. `routes.0.gates`. */
+  readonly where: string;
+  readonly before: readonly string[];
+  readonly names: readonly string[];
+  /** Undefined for the listener's own chain, which admits to no route. */
+  readonly public: boolean | undefined;
+}
+
+/** What is wrong with the order and the company of one chain's gates. Gates that were not found are not judged. */
+export function checkListing(listing: Listing, known: readonly string[], ready: ReadonlyMap<string, Ready>): readonly ConfigProblem[] {
+  const problems: ConfigProblem[] = [];
+  const { where, before, names } = listing;
+  const say = (index: number, message: string): number => problems.push({ where: index < 0 ? where : `${where}.${index}`, message });
+  for (const [i, name] of names.entries()) {
+    const close = nearest(name, known);
+    if (!known.includes(name)) say(i, `there is no gate "${name}"${close === undefined ? '' : `; did you mean ${close}?`}`);
+    else if (names.indexOf(name) < i) say(i, `gate "${name}" is listed twice`);
+    else if (before.includes(name)) say(i, `gate "${name}" runs already, as one of listener.gates`);
+  }
+  if (listing.public === false && names.length === 0) say(-1, 'a route without gates must say public: true');
+  const chain = [...before, ...names].map((name) => ready.get(name));
+  if (chain.some((gate) => gate === undefined)) return problems;
+  checkCompany(listing, chain as readonly Ready[], say);
+  return problems;
+}
+
+/** How each gate of a chain identifies, given the others. */
+export function roles(chain: readonly Ready[]): readonly Identifies[] {
+  const somebodyAlways = chain.some((gate) => gate.identifies === 'always');
+  return chain.map(({ identifies }) => (identifies === 'always' ? 'always' : identifies && somebodyAlways ? 'ignored' : 'counts'));
+}
+
+function checkCompany(listing: Listing, chain: readonly Ready[], say: (index: number, message: string) => void): void {
+  const always = chain.filter((gate) => gate.identifies === 'always');
+  const alone = chain.filter((gate) => gate.identifies === 'when_alone');
+  const quote = (gates: readonly Ready[]): string => gates.map((gate) => `"${gate.name}"`).join(' and ');
+  if (always.length > 1) say(-1, `gates ${quote(always)} both identify the caller; exactly one gate of a chain may`);
+  if (always.length === 0 && alone.length > 1)
+    say(-1, `gates ${quote(alone)} would both identify the caller; exactly one gate of a chain may`);
+  const has = new Set<string>();
+  const role = roles(chain);
+  for (const [i, gate] of chain.entries()) {
+    const missing = gate.requires.filter((fact) => !has.has(fact));
+    const place = i - listing.before.length;
+    if (place >= 0 && missing.length > 0) {
+      const what = missing.map((fact) => (fact === 'identity' ? 'an identity' : `the fact "${fact}"`)).join(' and ');
+      say(place, `gate "${gate.name}" needs ${what} from a gate before it; put that gate first`);
+    }
+    for (const fact of gate.module.provides ?? []) has.add(fact);
+    if (gate.identifies !== undefined && role[i] !== 'ignored') has.add('identity');
+  }
+  const lets = (gate: Ready): boolean => !gate.builtin || gate.module.identifies !== undefined || gate.module.authorizes === true;
+  if (listing.public === false && listing.names.length > 0 && !chain.some(lets)) {
+    say(-1, 'no gate of this chain identifies the caller or is an allowlist: every request would be refused; add one, or say public: true');
+  }
+}

@@ -1,0 +1,32 @@
+import type { Clock } from '../contract/clock.js';
+import type { Visit } from './chain.js';
+import type { Context } from './context.js';
+
+/** How waiting for a gate ended. `late` and `left` have aborted the gate's signal; whatever it says afterwards is dropped. */
+export type Settled =
+  | { readonly kind: 'value'; readonly value: unknown }
+  | { readonly kind: 'error'; readonly error: unknown }
+  | { readonly kind: 'late' }
+  | { readonly kind: 'left' };
+
+/** Waits for a gate's promise until its deadline or until the client leaves. Never rejects; the timer is gone when it resolves. */
+export function waitFor(answer: PromiseLike<unknown>, timeout_ms: number, clock: Clock, visit: Visit, context: Context): Promise<Settled> {
+  return new Promise((resolve) => {
+    let open = true;
+    const end = (settled: Settled): void => {
+      if (!open) return;
+      open = false;
+      timer.cancel();
+      visit.abort = undefined;
+      if (settled.kind === 'late') context.abort('the gate is late');
+      if (settled.kind === 'left') context.abort('the client left');
+      resolve(settled);
+    };
+    const timer = clock.timer(timeout_ms, () => end({ kind: 'late' }));
+    visit.abort = () => end({ kind: 'left' });
+    Promise.resolve(answer).then(
+      (value) => end({ kind: 'value', value }),
+      (error: unknown) => end({ kind: 'error', error }),
+    );
+  });
+}

@@ -1,0 +1,33 @@
+import type { GateHost } from '../contract/gate.js';
+import { makeClock, type TestClock } from './clock.js';
+import { makeContext } from './context.js';
+import { makeLog, type TestLog } from './log.js';
+import { makeMetrics, type TestMetrics } from './metrics.js';
+
+/** A gate host whose clock, log and metrics a test can move and read. */
+export interface TestHost extends GateHost {
+  readonly clock: TestClock;
+  readonly log: TestLog;
+  readonly metrics: TestMetrics;
+}
+
+export type HostInit = Partial<TestHost>;
+
+/** A gate host for the route `/mcp` of a gate that the config calls `test`; files are found from the working folder. */
+export function makeHost(init: HostInit = {}): TestHost {
+  const values = new Map<string, unknown>();
+  return {
+    name: 'test',
+    clock: makeClock(),
+    log: makeLog(),
+    metrics: makeMetrics(),
+    signal: new AbortController().signal,
+    route: makeContext().route,
+    folder: '.',
+    shared<T extends { close?(): Promise<void> }>(key: string, create: () => T): T {
+      if (!values.has(key)) values.set(key, create());
+      return values.get(key) as T;
+    },
+    ...init,
+  };
+}
