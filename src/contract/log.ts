@@ -7,3 +7,23 @@ export interface Log {
   /** A log whose every line carries `fields` too. */
   child(fields: Readonly<Record<string, unknown>>): Log;
 }
+
+/** What the log says of a request that was refused. `path` and `detail` may hold what a client sent: they are cut and escaped. */
+export interface RefusedRequest {
+  readonly request_id: string;
+  readonly status: number;
+  /** Code of the error table or of a gate. */
+  readonly code: string;
+  /** Config path of the route; empty when none was found. */
+  readonly route: string;
+  /** Config name of the gate that refused; empty when no gate did. */
+  readonly gate: string;
+  readonly http_method: string;
+  readonly path: string;
+  readonly client_address: string;
+  /** Why, for the operator. */
+  readonly detail?: string | undefined;
+}
+
+/** Writes one line for a refused request. Equal refusals in quick succession become one line with a count. */
+export type RefusalLog = (refused: RefusedRequest) => void;
