@@ -1,0 +1,50 @@
+import { accessSync, constants, statSync } from 'node:fs';
+import { dirname, resolve } from 'node:path';
+import type { Path } from './path.js';
+import type { Config } from './schema/config.js';
+import { fileFault } from './template.js';
+import type { Rule, View } from './view.js';
+
+/** The files that a config names can be read, so that a start does not fail half-way. */
+export const files: Rule = (view, report) => {
+  for (const { path, name, made } of namedFiles(view)) {
+    const file = resolve(view.folder, name);
+    try {
+      if (made) accessSync(dirname(file), constants.W_OK);
+      else if (!statSync(file).isFile()) report.error(path, `${file} is not a regular file`);
+      else accessSync(file, constants.R_OK);
+    } catch (error) {
+      report.error(path, `${made ? `folder ${dirname(file)}` : `file ${file}`} ${fileFault(error)}`);
+    }
+  }
+};
+
+/** Makes the file names of a sound config absolute, in place. */
+export function absoluteFiles(config: Config, view: View): void {
+  for (const { path, name } of namedFiles(view)) {
+    let node = config as unknown as Record<string | number, unknown>;
+    for (const step of path.slice(0, -1)) node = node[step] as Record<string | number, unknown>;
+    node[path.at(-1) ?? ''] = resolve(view.folder, name);
+  }
+}
+
+interface NamedFile {
+  readonly path: Path;
+  readonly name: string;
+  /** The gateway writes it: only its folder has to be there. */
+  readonly made: boolean;
+}
+
+function namedFiles({ listener, runtimes, telemetry }: View): readonly NamedFile[] {
+  const files: NamedFile[] = [];
+  const add = (path: Path, name: string | undefined, made = false) => {
+    if (name !== undefined) files.push({ path, name, made });
+  };
+  add(['listener', 'tls', 'cert_file'], listener?.tls?.cert_file);
+  add(['listener', 'tls', 'key_file'], listener?.tls?.key_file);
+  add(['listener', 'tls', 'client_ca_file'], listener?.tls?.client_ca_file);
+  for (const [name, runtime] of runtimes) add(['runtimes', name, 'ca_file'], runtime?.ca_file);
+  const audit = telemetry?.audit?.file;
+  if (audit !== '-') add(['telemetry', 'audit', 'file'], audit, true);
+  return files;
+}

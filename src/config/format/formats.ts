@@ -1,0 +1,20 @@
+import { whyNotHeaderValue, whyNotIdentityHeader, whyNotStaticHeader } from './header.js';
+import { whyNotAuthority, whyNotCidr, whyNotHost, whyNotOrigin } from './network.js';
+import { whyNotRoutePath } from './route-path.js';
+import { whyNotDialedUrl, whyNotPlainUrl, whyNotPublicUrl } from './url.js';
+
+/** Formats that the schema names: each says why a text does not have it, without repeating the text. */
+export const FORMATS: Readonly<Record<string, (text: string) => string | undefined>> = {
+  authority: whyNotAuthority,
+  cidr: whyNotCidr,
+  'dialed-url': whyNotDialedUrl,
+  'header-value': whyNotHeaderValue,
+  host: whyNotHost,
+  'identity-header': whyNotIdentityHeader,
+  'listed-origin': whyNotOrigin,
+  'public-url': whyNotPublicUrl,
+  'route-path': whyNotRoutePath,
+  'session-key': (text) => (text.length < 32 ? 'must have at least 32 characters, e.g. from: openssl rand -base64 32' : undefined),
+  'static-header': whyNotStaticHeader,
+  'upstream-url': whyNotPlainUrl,
+};

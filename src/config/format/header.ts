@@ -1,0 +1,63 @@
+const TOKEN = /^[!#$%&'*+.^_`|~0-9A-Za-z-]{1,128}$/;
+
+/** Fields that frame a message or name its hop: nobody may set them by configuration. */
+const FRAMING = new Set([
+  'connection',
+  'content-encoding',
+  'content-length',
+  'content-type',
+  'expect',
+  'host',
+  'keep-alive',
+  'te',
+  'trailer',
+  'transfer-encoding',
+  'upgrade',
+]);
+
+/** Fields whose meaning to an upstream is fixed, so they cannot carry an identity. */
+const MEANT = new Set([
+  'accept',
+  'accept-encoding',
+  'authorization',
+  'cookie',
+  'date',
+  'forwarded',
+  'last-event-id',
+  'origin',
+  'traceparent',
+  'tracestate',
+  'user-agent',
+  'via',
+  'x-real-ip',
+  'x-request-id',
+]);
+
+/** Why a text cannot be the name of a static header toward an upstream. */
+export function whyNotStaticHeader(name: string): string | undefined {
+  if (!TOKEN.test(name)) return 'is not a header field name';
+  const lower = name.toLowerCase();
+  if (FRAMING.has(lower) || lower.startsWith('proxy-')) return 'is set by the gateway itself and can not be configured';
+  if (lower.startsWith('mcp-') || lower === 'accept' || lower === 'last-event-id') return 'mirrors the message and can not be configured';
+  return undefined;
+}
+
+/** Why a text cannot be the name of the header that carries the identity. */
+export function whyNotIdentityHeader(name: string): string | undefined {
+  const fault = whyNotStaticHeader(name);
+  if (fault !== undefined) return fault;
+  const lower = name.toLowerCase();
+  if (lower.includes('_')) return 'must not contain _: many servers take it for -';
+  if (MEANT.has(lower) || lower.startsWith('x-forwarded-'))
+    return 'already means something to an upstream; choose a name such as x-portcullis-identity';
+  return undefined;
+}
+
+/** Why a text cannot be the value of a header field. Never says what the value is. */
+export function whyNotHeaderValue(value: string): string | undefined {
+  if (/[\r\n\0]/.test(value)) return 'must be one line: CR, LF and NUL can not be in a header';
+  if (/[^\t\u0020-\u007e]/.test(value)) return 'must be printable ASCII';
+  if (value.trim() === '') return 'must not be blank';
+  if (value.trim() !== value) return 'must not begin or end with white space';
+  return undefined;
+}

@@ -1,0 +1,78 @@
+import { Type } from 'typebox';
+import { choice, count, type Filled, fileName, flag, list, section, text } from './fields.js';
+import { LimitsSchema } from './limits.js';
+
+const SessionsSchema = section(
+  {
+    keys: list(
+      text('A secret of at least 32 characters. The first seals, every one opens.', { format: 'session-key' }),
+      'Secrets that seal legacy session ids (AES-256-GCM), newest first; rotate by putting the new one in front. Empty: one random key for each process, so sessions do not survive a restart and are not shared by replicas.',
+      2,
+    ),
+    ttl_s: count(86_400, 'Seconds that a sealed legacy session id stays valid.'),
+  },
+  { default: {}, description: 'How legacy session ids are sealed. Nothing is stored.' },
+);
+
+const TlsSchema = section(
+  {
+    cert_file: fileName('Certificate chain, PEM, leaf first.'),
+    key_file: fileName('Private key, PEM.'),
+    client_ca_file: Type.Optional(
+      fileName('CA certificates that client certificates must chain to, PEM. Absent: no client certificate is asked for.'),
+    ),
+    client_certificates: choice(
+      ['request', 'require'],
+      'request',
+      'With client_ca_file: request asks and leaves the decision to the gates; require ends the handshake of a client without a valid one.',
+    ),
+    min_version: choice(['TLSv1.2', 'TLSv1.3'], 'TLSv1.2', 'The oldest TLS version that is spoken.'),
+  },
+  { description: 'Terminate TLS here. Absent: plaintext, for loopback or behind a TLS terminator.' },
+);
+
+export const ListenerSchema = section(
+  {
+    host: text('Address or name to listen on. Outside loopback without TLS there is a warning at start, gates or not.', {
+      default: '127.0.0.1',
+      format: 'host',
+      maxLength: 253,
+    }),
+    port: count(8080, 'TCP port. 0 picks a free one; the bound URL is logged and returned by the API.', { zero: true, maximum: 65_535 }),
+    public_url: Type.Optional(
+      text(
+        'How clients see this gateway: http(s) URL without query, fragment or trailing slash. Discovery documents and audiences are built from it, never from Host.',
+        {
+          format: 'public-url',
+        },
+      ),
+    ),
+    trusted_proxies: list(
+      text('A CIDR or an address.', { format: 'cidr' }),
+      'CIDRs of the proxies whose X-Forwarded-For and client-certificate headers are believed. Empty: nobody.',
+    ),
+    allowed_origins: list(
+      text('host, host:port or scheme://host[:port].', { format: 'listed-origin', maxLength: 512 }),
+      'Origins that may call beside the loopback names. host allows every port, host:port pins it, a full origin pins the scheme too. A request without Origin is not affected.',
+    ),
+    allowed_hosts: list(
+      text('host or host:port.', { format: 'authority', maxLength: 512 }),
+      'Host headers that are answered. Empty: not checked, because reverse proxies commonly forward the public name.',
+    ),
+    cors: flag(false, 'Answer CORS preflights of the allowed origins and put CORS headers on every answer to them, refusals included.'),
+    chunked_requests: choice(
+      ['refuse', 'accept'],
+      'refuse',
+      'Request bodies with Transfer-Encoding: refuse answers 411; accept counts the chunks against max_body_bytes.',
+    ),
+    keep_alive: flag(true, 'false: one request for each connection.'),
+    sessions: SessionsSchema,
+    tls: Type.Optional(TlsSchema),
+    gates: list(text('A name of the gates section.'), 'Gates that run before the route is looked at, in this order.', 32),
+    limits: LimitsSchema,
+  },
+  { default: {}, description: 'The public listener.' },
+);
+
+/** `listener`, every default filled. */
+export type ListenerConfig = Filled<typeof ListenerSchema>;

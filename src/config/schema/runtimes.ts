@@ -1,0 +1,54 @@
+import { Type } from 'typebox';
+import { count, type Filled, type Frozen, fileName, flag, headerFields, named, section, text } from './fields.js';
+
+const ProxiedSchema = section(
+  {
+    kind: Type.Literal('proxied'),
+    url: text('URL of the MCP server: http(s), without userinfo, query or fragment. Nothing that a client sends shapes it.', {
+      format: 'upstream-url',
+    }),
+    headers: headerFields("Header fields added to every upstream request, e.g. the gateway's own credential."),
+    ca_file: Type.Optional(fileName("CA certificates that the upstream's certificate must chain to, PEM. Absent: the usual public ones.")),
+    connections: count(1024, 'Open upstream connections. An open stream holds one. Calls beyond it wait, then are OVERLOADED.', {
+      maximum: 65_535,
+    }),
+    max_event_bytes: count(
+      8_000_000,
+      'Bytes of one upstream event, and of one upstream answer that has to be parsed. More are UPSTREAM_BROKEN.',
+    ),
+  },
+  { description: 'An MCP server that speaks Streamable HTTP, in any protocol era.' },
+);
+
+const HttpSchema = section(
+  {
+    kind: Type.Literal('http'),
+    url: text("Base URL of the HTTP service: http(s), without userinfo, query or fragment. It takes the place of the route's path.", {
+      format: 'upstream-url',
+    }),
+    headers: headerFields("Header fields added to every upstream request, e.g. the gateway's own credential."),
+    ca_file: Type.Optional(fileName("CA certificates that the upstream's certificate must chain to, PEM. Absent: the usual public ones.")),
+    forward_authorization: flag(false, "Pass the client's Authorization header on. Only for a service that is meant to see these tokens."),
+    connections: count(1024, 'Open upstream connections. An open stream holds one.', { maximum: 65_535 }),
+  },
+  { description: 'Plain HTTP beside MCP (an authorization server, a UI), mounted under the path of its route.' },
+);
+
+/** Every kind of runtime, by the value of `kind`. */
+export const RUNTIME_KINDS = { proxied: ProxiedSchema, http: HttpSchema } as const;
+
+/** A `proxied` runtime, every default filled. */
+export type ProxiedConfig = Filled<typeof ProxiedSchema>;
+/** An `http` runtime, every default filled. */
+export type HttpConfig = Filled<typeof HttpSchema>;
+/** One entry of `runtimes`; `kind` tells which. */
+export type RuntimeConfig = { [K in keyof typeof RUNTIME_KINDS]: Frozen<Filled<(typeof RUNTIME_KINDS)[K]>> }[keyof typeof RUNTIME_KINDS];
+
+const RuntimeSchema = Type.Unsafe<RuntimeConfig>({
+  type: 'object',
+  required: ['kind'],
+  discriminator: { propertyName: 'kind' },
+  oneOf: Object.values(RUNTIME_KINDS),
+});
+
+export const RuntimesSchema = named(RuntimeSchema, 'Where routes end, by a name of your choice.');
