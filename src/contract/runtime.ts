@@ -1,6 +1,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { GatewayError } from '../errors/error.js';
 import type { CallSummary } from './claims.js';
+import type { RouteInfo } from './gate.js';
 import type { RequestHead } from './head.js';
 import type { Facts, Identity } from './identity.js';
 
@@ -9,6 +10,12 @@ import type { Facts, Identity } from './identity.js';
  * `session_end` the legacy DELETE.
  */
 export type CallKind = 'request' | 'notification' | 'response' | 'get_stream' | 'session_end';
+
+/** The route that a call came by. */
+export interface CallRoute extends RouteInfo {
+  /** Lower-case name of the header that tells the upstream who calls (`forward_identity.header`); undefined: nothing is told. */
+  readonly forward_identity_header?: string | undefined;
+}
 
 /** One admitted, scanned message on its way to a runtime. */
 export interface Call extends CallSummary {
@@ -19,6 +26,7 @@ export interface Call extends CallSummary {
   readonly progress_token: string | undefined;
   /** Exactly the bytes that were judged; empty for `get_stream` and `session_end`. */
   readonly body: Buffer;
+  readonly route: CallRoute;
   readonly head: RequestHead;
   readonly identity: Identity | undefined;
   readonly facts: Facts;
@@ -48,6 +56,8 @@ export interface AnswerWriter {
  * after the client left or the deadline passed all of them do nothing.
  */
 export interface Exchange {
+  /** False: the client's `Accept` takes JSON only, so notifications are dropped and the final response goes by `respond`. */
+  readonly accepts_events: boolean;
   /** Monotonic ms when the upstream or handler began to work, for `overhead_seconds`: set by the runtime through `handedOver`. */
   handedOver(): void;
   /** First sign of life of the answer: what follows is our own time again. */
@@ -101,4 +111,6 @@ export interface Passed {
   readonly facts: Facts;
   /** The path of the route, without a trailing slash: what the upstream's base path replaces. */
   readonly prefix: string;
+  /** As in `CallRoute`. */
+  readonly forward_identity_header?: string | undefined;
 }

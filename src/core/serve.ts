@@ -1,0 +1,89 @@
+import type { CallSummary } from '../contract/claims.js';
+import type { RequestHead } from '../contract/head.js';
+import type { Facts, Identity } from '../contract/identity.js';
+import type { Call, CallRoute, Exchange, Runtime } from '../contract/runtime.js';
+import { admitMessage } from '../dialect/admit.js';
+import { CODES } from '../errors/codes.js';
+import type { ProtocolFault } from '../errors/error.js';
+import { scanMessage } from '../wire/scan.js';
+
+/** An error for the JSON-RPC peer, ready for the exchange. */
+export interface ServeRefusal {
+  readonly status: number;
+  readonly rpc: number;
+  readonly code: string;
+  readonly message: string;
+  readonly data?: Readonly<Record<string, unknown>> | undefined;
+}
+
+/** What the pipeline asks of the listener's half of a call. */
+export interface ServedExchange extends Exchange {
+  /** Starts the deadline; false when no subscription slot was free and the refusal is sent. */
+  begin(call: Call): boolean;
+  refuse(refusal: ServeRefusal, outcome: 'refused', id?: string): void;
+}
+
+/** Everything the gates and the listener found before the body was looked at. */
+export interface Gated {
+  readonly head: RequestHead;
+  readonly identity: Identity | undefined;
+  readonly facts: Facts;
+  readonly route: CallRoute;
+  readonly runtime: Runtime;
+  /**
+   * The gates' second look at a legacy message whose name no header binds; undefined when no gate takes one. It calls
+   * `proceed` to go on; a refusal is its own to send.
+   */
+  readonly judge: ((summary: CallSummary, id: string | undefined, proceed: () => void) => void) | undefined;
+}
+
+/**
+ * The pipeline behind the gates, written once: scan, dialect, the gates' second look, runtime. Every way out goes through
+ * the exchange. Bytes judged are bytes sent: `body` reaches the runtime unchanged.
+ */
+export function serveMessage(gated: Gated, body: Buffer, exchange: ServedExchange): void {
+  const scanned = scanMessage(body);
+  if (!scanned.ok) return exchange.refuse(toRefusal(scanned.fault), 'refused', scanned.id);
+  const envelope = scanned.value;
+  const admitted = admitMessage(envelope, gated.head.claims);
+  if (!admitted.ok) return exchange.refuse(toRefusal(admitted.fault), 'refused', envelope.id);
+  const { head, identity, facts, route } = gated;
+  const { era, revision, method, name, kind, id, progress_token } = admitted.value;
+  const call: Call = { era, revision, method, name, kind, id, progress_token, body, head, identity, facts, route };
+  if (gated.judge !== undefined && era === 'legacy') gated.judge(call, id, () => run(call, gated.runtime, exchange));
+  else run(call, gated.runtime, exchange);
+}
+
+/** The same for the legacy GET stream and DELETE, which have no body. */
+export function serveBodiless(gated: Gated, exchange: ServedExchange): void {
+  const { head, identity, facts, route } = gated;
+  const kind = head.method === 'GET' ? 'get_stream' : 'session_end';
+  const { era, revision } = head.claims;
+  const call: Call = {
+    era,
+    revision,
+    method: '',
+    name: undefined,
+    kind,
+    id: undefined,
+    progress_token: undefined,
+    body: EMPTY,
+    head,
+    identity,
+    facts,
+    route,
+  };
+  run(call, gated.runtime, exchange);
+}
+
+const EMPTY = Buffer.alloc(0);
+
+function run(call: Call, runtime: Runtime, exchange: ServedExchange): void {
+  if (exchange.ended || !exchange.begin(call)) return;
+  runtime.handle(call, exchange);
+}
+
+function toRefusal(fault: ProtocolFault): ServeRefusal {
+  const { status, rpc, message } = CODES[fault.code];
+  return { status, rpc, code: fault.code, message: fault.detail === undefined ? message : `${message} ${fault.detail}`, data: fault.data };
+}

@@ -1,0 +1,81 @@
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import type { Socket } from 'node:net';
+import type { StreamKind } from '../contract/telemetry.js';
+import type { Framing } from './lint.js';
+import type { SocketPeer } from './peer.js';
+
+/** What a connection is doing; the label `state` of `portcullis_connections`. `handshake` and `idle-new` count as `head`. */
+export type Phase = 'handshake' | 'head' | 'gate' | 'body' | 'running' | 'streaming' | 'idle' | 'lingering';
+
+/** What gauges show of something in flight. */
+export interface WorkView {
+  readonly route: string;
+  /** Undefined while it is a call without an event stream. */
+  readonly stream: StreamKind | undefined;
+  readonly buffered_bytes: number;
+}
+
+/** Something in flight on a connection that has deadlines of its own. */
+export interface Ticking {
+  view(): WorkView;
+  /** Called by the sweep with the monotonic time. */
+  tick(now_ms: number): void;
+  /** The response is over: `finished` when every byte of the answer was handed to the kernel, else the client left or the socket was destroyed. */
+  closed(finished: boolean): void;
+  /** The drain begins: a subscription ends with its completion; a call goes on. */
+  drain(): void;
+  /** Ends at once; says what was killed. */
+  kill(): 'call' | 'stream';
+}
+
+/** One accepted connection. Created and removed by the admission; `base`, `seen_bytes` are positions of `socket.bytesRead`. */
+export class Connection implements Framing {
+  socket: Socket;
+  phase: Phase = 'head';
+  request: IncomingMessage | undefined;
+  response: ServerResponse | undefined;
+  /** bytesRead at the end of the last request. */
+  base = 0;
+  seen_bytes = 0;
+  /** Monotonic ms of the last read that moved `seen_bytes`. */
+  seen_at_ms: number;
+  head_at_ms: number;
+  body_at_ms = 0;
+  content_length = -1;
+  transfer_encoding = false;
+  expects_continue = false;
+  /** Close after the answer under way. */
+  closing = false;
+  /** Nothing more is read or dispatched. */
+  dead = false;
+  /** Called once when the body is late. */
+  late: (() => void) | undefined;
+  work: Ticking | undefined;
+  linger_until_ms = 0;
+  peer: SocketPeer | undefined;
+
+  constructor(socket: Socket, now_ms: number) {
+    this.socket = socket;
+    this.seen_at_ms = now_ms;
+    this.head_at_ms = now_ms;
+  }
+
+  /** The head's own bytes are within `max`: white space that the parser hid shows once the body is whole. */
+  headFits(max: number): boolean {
+    return this.socket.bytesRead - this.base - Math.max(this.content_length, 0) <= max;
+  }
+}
+
+const OF: unique symbol = Symbol('connection');
+interface Owned {
+  [OF]?: Connection;
+}
+
+/** The record of a socket, if it is one of ours. */
+export function connectionOf(socket: object): Connection | undefined {
+  return (socket as Owned)[OF];
+}
+
+export function ownSocket(socket: object, connection: Connection): void {
+  (socket as Owned)[OF] = connection;
+}

@@ -1,0 +1,74 @@
+import type { Claims } from '../contract/claims.js';
+import type { RequestHead } from '../contract/head.js';
+import type { ErrorCode } from '../errors/codes.js';
+import type { Outcome } from '../errors/error.js';
+import type { Framing } from './lint.js';
+import { accepts, isJsonType } from './media.js';
+import type { ListenerRoute } from './route.js';
+
+/** Why the door refuses: a row of the error table, perhaps with a detail for the client. */
+export interface DoorFault {
+  readonly code: ErrorCode;
+  readonly detail?: string;
+  readonly data?: Readonly<Record<string, unknown>>;
+}
+
+export interface DoorRules {
+  readonly max_body_bytes: number;
+  /** `listener.chunked_requests: accept`: bodies without a declared length are counted instead of refused. */
+  readonly chunked: boolean;
+  readonly readClaims: (headers: RequestHead['headers'], method: string) => Outcome<Claims>;
+}
+
+export interface Passage {
+  readonly fault?: DoorFault;
+  readonly claims?: Claims;
+  readonly json: boolean;
+  readonly events: boolean;
+}
+
+/**
+ * The cheap checks after Origin and before the first gate, in the order of wire.md section 2: framing, Content-Type,
+ * Accept, then the MCP headers.
+ */
+export function passDoor(head: RequestHead, route: ListenerRoute, framing: Framing, rules: DoorRules): Passage {
+  const framed = checkFraming(head.method, route.kind, framing, rules);
+  if (framed !== undefined) return { fault: framed, ...BOTH };
+  if (route.kind !== 'mcp') return BOTH;
+  const { headers } = head;
+  if (head.method === 'POST') {
+    if (!isJsonType(headers.get('content-type'))) return { fault: { code: 'MEDIA_TYPE' }, ...BOTH };
+    const coding = headers.all('content-encoding');
+    if (coding.length > 0 && !(coding.length === 1 && coding[0]?.toLowerCase() === 'identity'))
+      return { fault: { code: 'MEDIA_TYPE' }, ...BOTH };
+  }
+  const wanted = head.method === 'DELETE' ? BOTH : accepts(headers.all('accept'));
+  if (!(wanted.events || (wanted.json && head.method === 'POST'))) return { fault: { code: 'NOT_ACCEPTABLE' }, ...BOTH };
+  const claims = rules.readClaims(headers, head.method);
+  if (!claims.ok) return { fault: claims.fault, ...BOTH };
+  if (claims.value.era === 'modern' && head.method !== 'POST') {
+    return { fault: { code: 'METHOD_NOT_ALLOWED', detail: 'Revision 2026-07-28 has no GET stream and no sessions.' }, ...BOTH };
+  }
+  return { claims: claims.value, json: wanted.json, events: wanted.events };
+}
+
+const BOTH = { json: true, events: true } as const;
+
+function checkFraming(method: string, kind: ListenerRoute['kind'], framing: Framing, rules: DoorRules): DoorFault | undefined {
+  const { content_length, transfer_encoding } = framing;
+  if (transfer_encoding) {
+    // RFC 9112 section 6.3: both at once is how requests are smuggled.
+    if (!rules.chunked || content_length !== -1) return { code: 'LENGTH_REQUIRED' };
+  } else if (content_length === -1 && method === 'POST') return { code: 'LENGTH_REQUIRED' };
+  if (content_length > rules.max_body_bytes) {
+    return {
+      code: 'BODY_TOO_LARGE',
+      detail: `At most ${rules.max_body_bytes} bytes are accepted.`,
+      data: { max_body_bytes: rules.max_body_bytes },
+    };
+  }
+  const bodiless = kind === 'mcp' ? method !== 'POST' : kind === 'served' || method === 'GET' || method === 'HEAD';
+  if (bodiless && (content_length > 0 || transfer_encoding))
+    return { code: 'BAD_REQUEST', detail: `A ${method} request here has no body.` };
+  return undefined;
+}

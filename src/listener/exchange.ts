@@ -1,0 +1,297 @@
+import type { Clock } from '../contract/clock.js';
+import type { Limits } from '../contract/limits.js';
+import type { AnswerOutcome, AnswerWriter, Call, EndReason, Exchange, HeaderList } from '../contract/runtime.js';
+import type { RequestOutcome, StreamKind, Telemetry } from '../contract/telemetry.js';
+import { GatewayError } from '../errors/error.js';
+import type { Connection, Ticking, WorkView } from './connection.js';
+import { AnswerStream, EventStream } from './event-stream.js';
+import { errorBody, type Refusal, sendRefusal, sendWhole } from './reply.js';
+import type { StreamSlots } from './slots.js';
+
+/** What all exchanges of one listener share. */
+export interface ExchangeEnvironment {
+  readonly limits: Limits;
+  readonly clock: Clock;
+  readonly telemetry: Telemetry;
+  readonly slots: StreamSlots;
+  failed(call: Call | undefined, error: GatewayError, request_id: string): void;
+}
+
+/** What the exchange needs of the request it answers. */
+export interface Asked {
+  readonly connection: Connection;
+  readonly request_id: string;
+  readonly route: string;
+  /** Which kinds of answer `Accept` admits. */
+  readonly accepts_json: boolean;
+  readonly accepts_events: boolean;
+  /** Sent with every answer: CORS fields. */
+  readonly extra: HeaderList;
+  readonly started_ms: number;
+}
+
+/**
+ * The client's half of one call, from the scanned body to the end of the answer. Owned by the connection: `closed` is
+ * called once, when the response is over, and is the only place that releases the slot and counts the request.
+ */
+export class CallExchange implements Exchange, Ticking {
+  readonly accepts_events: boolean;
+  readonly #asked: Asked;
+  readonly #env: ExchangeEnvironment;
+  #call: Call | undefined;
+  #cancel: ((reason: EndReason) => void) | undefined;
+  #stream: AnswerStream | undefined;
+  #answered = false;
+  #over = false;
+  #slot = false;
+  #outcome: RequestOutcome = 'ok';
+  #rpc_code: number | undefined;
+  #deadline_ms = Number.POSITIVE_INFINITY;
+  #cap_ms = 0;
+  #out_ms = 0;
+  #away_ms = 0;
+
+  constructor(asked: Asked, env: ExchangeEnvironment) {
+    this.#asked = asked;
+    this.#env = env;
+    this.accepts_events = asked.accepts_events;
+    asked.connection.phase = 'running';
+    asked.connection.work = this;
+  }
+
+  /** Starts the clock of a call; false when it was refused because no subscription slot is free. */
+  begin(call: Call): boolean {
+    const { limits, clock } = this.#env;
+    this.#call = call;
+    if (call.kind === 'get_stream' || call.method === 'subscriptions/listen') {
+      if (!this.#env.slots.take(this.#asked.route)) {
+        this.#outcome = 'overloaded';
+        this.fail(new GatewayError('TOO_MANY_STREAMS', { headers: { 'retry-after': '1' } }));
+        return false;
+      }
+      this.#slot = true;
+    }
+    const now = clock.mono_ms();
+    this.#deadline_ms = now + limits.request_timeout_ms;
+    this.#cap_ms = now + Math.max(limits.request_timeout_max_ms, limits.request_timeout_ms);
+    return true;
+  }
+
+  get ended(): boolean {
+    return this.#over || this.#asked.connection.dead;
+  }
+
+  handedOver(): void {
+    this.#out_ms = this.#env.clock.mono_ms();
+  }
+
+  handedBack(): void {
+    if (this.#out_ms !== 0) this.#away_ms += this.#env.clock.mono_ms() - this.#out_ms;
+    this.#out_ms = 0;
+  }
+
+  onCancel(cancel: (reason: EndReason) => void): void {
+    this.#cancel = cancel;
+  }
+
+  progressed(): void {
+    this.#deadline_ms = Math.min(this.#env.clock.mono_ms() + this.#env.limits.request_timeout_ms, this.#cap_ms);
+  }
+
+  respond(status: number, headers: HeaderList, body: Uint8Array, outcome: AnswerOutcome, rpc_code?: number): void {
+    const response = this.#take(outcome, rpc_code);
+    if (response === undefined) return;
+    if (!this.#asked.accepts_json && status === 200) return this.#respondAsEvent(body);
+    const list = [...headers, 'content-length', String(body.length), 'x-request-id', this.#asked.request_id, ...this.#asked.extra];
+    sendWhole(response, status, list, body, false);
+  }
+
+  stream(status: number, headers: HeaderList, length: number | undefined): AnswerWriter {
+    const response = this.#take('ok', undefined);
+    if (response === undefined) return GONE;
+    const list = [...headers, 'x-request-id', this.#asked.request_id, ...this.#asked.extra];
+    if (length !== undefined) list.push('content-length', String(length));
+    response.writeHead(status, list);
+    this.#stream = new AnswerStream(
+      response,
+      this.#env.limits,
+      (reason, result, code) => this.#streamEnded(reason, result, code),
+      () => this.progressed(),
+    );
+    return this.#stream;
+  }
+
+  events(headers: HeaderList): AnswerWriter | undefined {
+    const response = this.#take('ok', undefined);
+    if (response === undefined) return undefined;
+    const kind = this.#kind();
+    const list = [...headers, ...EVENT_HEADERS, 'x-request-id', this.#asked.request_id, ...this.#asked.extra];
+    response.writeHead(200, list);
+    response.flushHeaders();
+    this.#asked.connection.phase = 'streaming';
+    this.#stream = new EventStream(response, {
+      limits: this.#env.limits,
+      clock: this.#env.clock,
+      telemetry: this.#env.telemetry,
+      route: this.#asked.route,
+      kind,
+      expires_at_ms: kind === 'response' ? undefined : this.#call?.identity?.expires_at_ms,
+      ended: (reason, result, code) => this.#streamEnded(reason, result, code),
+    });
+    return this.#stream;
+  }
+
+  accept(status = 202, headers: HeaderList = []): void {
+    const response = this.#take('ok', undefined);
+    if (response === undefined) return;
+    sendWhole(
+      response,
+      status,
+      [...headers, 'content-length', '0', 'x-request-id', this.#asked.request_id, ...this.#asked.extra],
+      '',
+      false,
+    );
+  }
+
+  fail(error: GatewayError): void {
+    this.refuse(
+      { status: error.status, rpc: error.rpc, code: error.code, message: error.message, data: error.data, headers: error.headers },
+      outcomeOf(error),
+    );
+    this.#env.failed(this.#call, error, this.#asked.request_id);
+  }
+
+  /** Answers with an error, or ends a stream that had begun with an error event. */
+  refuse(refusal: Refusal, outcome: RequestOutcome, id: string | undefined = this.#call?.id): void {
+    if (this.#over) return;
+    this.#outcome = outcome;
+    this.#rpc_code = refusal.rpc;
+    if (!this.#answered) {
+      this.#answered = true;
+      sendRefusal(this.#asked.connection, refusal, id, this.#asked.request_id, this.#asked.extra, false);
+    } else if (this.#stream instanceof EventStream && id !== undefined) {
+      this.#stream.last(errorBody(refusal, id, this.#asked.request_id), 'error');
+    } else this.#asked.connection.socket.destroy();
+  }
+
+  view(): WorkView {
+    const stream = this.#stream instanceof EventStream ? this.#kind() : undefined;
+    return { route: this.#asked.route, stream, buffered_bytes: this.#stream?.buffered_bytes ?? 0 };
+  }
+
+  tick(now_ms: number): void {
+    if (this.#stream !== undefined) this.#stream.tick(now_ms);
+    if (now_ms < this.#deadline_ms || this.#over) return;
+    if (this.#stream instanceof EventStream && this.#kind() !== 'response') return;
+    if (this.#answered && this.#stream === undefined) return;
+    this.#deadline_ms = Number.POSITIVE_INFINITY;
+    this.#stop('deadline');
+    this.fail(new GatewayError('DEADLINE'));
+  }
+
+  drain(): void {
+    const stream = this.#stream;
+    if (!(stream instanceof EventStream)) return;
+    const kind = this.#kind();
+    if (kind === 'response') return;
+    this.#stop('drain');
+    if (kind === 'listen' && this.#call?.era === 'modern') stream.last(completion(this.#call.id ?? 'null'), 'drain');
+    else stream.end('drain');
+  }
+
+  kill(): 'call' | 'stream' {
+    this.#stop('drain');
+    this.#stream?.gone('drain');
+    this.#asked.connection.socket.destroy();
+    return this.#stream instanceof EventStream ? 'stream' : 'call';
+  }
+
+  closed(finished: boolean): void {
+    if (this.#over) return;
+    this.#over = true;
+    this.handedBack();
+    if (!finished) {
+      if (this.#outcome === 'ok') this.#outcome = 'cancelled';
+      this.#stop('client');
+      this.#stream?.gone('client');
+    }
+    if (this.#slot) this.#env.slots.give();
+    this.#count();
+    this.#cancel = undefined;
+    this.#call = undefined;
+  }
+
+  #take(outcome: AnswerOutcome, rpc_code: number | undefined) {
+    const { response, dead } = this.#asked.connection;
+    if (this.#answered || this.#over || dead || response === undefined) return undefined;
+    this.#answered = true;
+    this.#outcome = outcome;
+    this.#rpc_code = rpc_code;
+    return response;
+  }
+
+  #respondAsEvent(body: Uint8Array): void {
+    this.#answered = false;
+    const outcome = this.#outcome === 'cancelled' ? 'ok' : (this.#outcome as AnswerOutcome);
+    const code = this.#rpc_code;
+    const writer = this.events([]) as EventStream | undefined;
+    writer?.last(Buffer.from(body).toString('utf8'), 'source', outcome, code);
+  }
+
+  #stop(reason: EndReason): void {
+    const cancel = this.#cancel;
+    this.#cancel = undefined;
+    cancel?.(reason);
+  }
+
+  #streamEnded(reason: EndReason, outcome: AnswerOutcome | undefined, rpc_code: number | undefined): void {
+    if (outcome !== undefined) this.#outcome = outcome;
+    if (rpc_code !== undefined) this.#rpc_code = rpc_code;
+    if (reason === 'slow_consumer') this.#outcome = 'cancelled';
+    if (reason === 'slow_consumer' || reason === 'identity_expired') this.#stop(reason);
+    if (reason === 'slow_consumer') this.#asked.connection.socket.destroy();
+  }
+
+  #kind(): StreamKind {
+    if (this.#call?.kind === 'get_stream') return 'get';
+    return this.#call?.method === 'subscriptions/listen' ? 'listen' : 'response';
+  }
+
+  #count(): void {
+    const call = this.#call;
+    const seconds = (this.#env.clock.mono_ms() - this.#asked.started_ms) / 1000;
+    this.#env.telemetry.requestEnded({
+      route: this.#asked.route,
+      method: call?.method ?? '',
+      era: call?.era ?? 'legacy',
+      revision: call?.revision ?? '',
+      outcome: this.#outcome,
+      seconds,
+      overhead_seconds: Math.max(0, seconds - this.#away_ms / 1000),
+      tool: call?.method === 'tools/call' ? call.name : undefined,
+      rpc_code: this.#rpc_code,
+    });
+  }
+}
+
+const EVENT_HEADERS: HeaderList = [
+  'content-type',
+  'text/event-stream',
+  'cache-control',
+  'no-cache, no-transform',
+  'x-accel-buffering',
+  'no',
+];
+
+const GONE: AnswerWriter = { write: () => false, onDrain: () => undefined, end: () => undefined };
+
+function outcomeOf(error: GatewayError): RequestOutcome {
+  if (error.code === 'DEADLINE') return 'timeout';
+  if (error.code === 'OVERLOADED' || error.code === 'TOO_MANY_STREAMS') return 'overloaded';
+  return error.code.startsWith('UPSTREAM_') ? 'upstream_error' : error.code === 'RUNTIME_FAILED' ? 'rpc_error' : 'refused';
+}
+
+/** The successful response that ends a subscription (MCP 2026-07-28 Subscriptions, "Graceful Closure"). `id` is raw JSON text. */
+function completion(id: string): string {
+  return `{"jsonrpc":"2.0","id":${id},"result":{"resultType":"complete","_meta":{"io.modelcontextprotocol/subscriptionId":${id}}}}`;
+}

@@ -1,0 +1,36 @@
+import { STATUS_CODES } from 'node:http';
+import { CODES, type ErrorCode } from '../errors/codes.js';
+import type { Connection } from './connection.js';
+
+/** A refused connection is read on for at most this long … */
+export const LINGER_MS = 900;
+/** … and at most this many bytes, before it is destroyed (RFC 9112 section 9.6). */
+export const LINGER_BYTES = 262_144;
+
+/**
+ * Half-closes and discards. The only place where a `data` listener appears: it takes the handle from the parser, so the
+ * count is exact and no further request is seen. The sweep destroys the socket at `until_ms`.
+ */
+export function linger(connection: Connection, until_ms: number): void {
+  if (connection.phase === 'lingering') return;
+  connection.phase = 'lingering';
+  connection.dead = true;
+  connection.linger_until_ms = until_ms;
+  const { socket } = connection;
+  let left = LINGER_BYTES;
+  socket.end();
+  socket.removeAllListeners('data');
+  socket.on('data', (chunk: Buffer) => {
+    left -= chunk.length;
+    if (left < 0) socket.destroy();
+  });
+  socket.resume();
+}
+
+/** A whole refusal as bytes, for connections that never got a ServerResponse. */
+export function rawRefusal(code: ErrorCode): string {
+  const { status, rpc, message } = CODES[code];
+  const body = JSON.stringify({ jsonrpc: '2.0', id: null, error: { code: rpc, message, data: { code } } });
+  const retry = status === 503 ? 'Retry-After: 1\r\n' : '';
+  return `HTTP/1.1 ${status} ${STATUS_CODES[status] ?? 'Error'}\r\nConnection: close\r\n${retry}Content-Type: application/json\r\nContent-Length: ${Buffer.byteLength(body)}\r\n\r\n${body}`;
+}

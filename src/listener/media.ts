@@ -1,0 +1,38 @@
+/** True for `application/json`, any case, with at most one parameter: charset=utf-8 (RFC 9110 section 8.3). */
+export function isJsonType(value: string | undefined): boolean {
+  if (value === 'application/json') return true;
+  if (value === undefined || value.length > 128) return false;
+  const [type = '', ...parameters] = value.toLowerCase().split(';');
+  if (type.trim() !== 'application/json' || parameters.length > 1) return false;
+  const parameter = parameters[0]?.trim();
+  return parameter === undefined || parameter === 'charset=utf-8' || parameter === 'charset="utf-8"';
+}
+
+/** Which answers `Accept` admits. Absence and wildcards count as both; `q=0` as neither (RFC 9110 section 12.5.1). */
+export function accepts(values: readonly string[]): { readonly json: boolean; readonly events: boolean } {
+  if (values.length === 0 || (values.length === 1 && values[0] === BOTH_AS_SENT)) return BOTH;
+  let json = false;
+  let events = false;
+  for (const value of values) {
+    for (const range of value.split(',', MAX_RANGES)) {
+      const [type = '', ...parameters] = range.toLowerCase().split(';', MAX_PARAMETERS);
+      if (parameters.some(isZeroWeight)) continue;
+      const name = type.trim();
+      if (name === '*/*') json = events = true;
+      else if (name === 'application/json' || name === 'application/*') json = true;
+      else if (name === 'text/event-stream' || name === 'text/*') events = true;
+    }
+  }
+  return { json, events };
+}
+
+/** What official clients send: answered without a look inside. */
+const BOTH_AS_SENT = 'application/json, text/event-stream';
+const BOTH = { json: true, events: true } as const;
+const MAX_RANGES = 64;
+const MAX_PARAMETERS = 8;
+
+function isZeroWeight(parameter: string): boolean {
+  const [name = '', value = ''] = parameter.split('=', 2);
+  return name.trim() === 'q' && Number(value) === 0;
+}

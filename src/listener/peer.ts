@@ -1,0 +1,92 @@
+import { BlockList, isIP, type Socket } from 'node:net';
+import type { TLSSocket } from 'node:tls';
+import type { HeaderView, Peer, PeerTls } from '../contract/head.js';
+
+/** Says whose forwarded headers are believed. Built once from `listener.trusted_proxies` (CIDRs); empty: nobody's. */
+export class PeerBook {
+  readonly #trusted = new BlockList();
+  readonly #any: boolean;
+
+  constructor(trusted_proxies: readonly string[]) {
+    this.#any = trusted_proxies.length > 0;
+    for (const cidr of trusted_proxies) {
+      const [address = '', bits] = cidr.split('/');
+      const family = isIP(address) === 6 ? 'ipv6' : 'ipv4';
+      if (bits === undefined) this.#trusted.addAddress(address, family);
+      else this.#trusted.addSubnet(address, Number(bits), family);
+    }
+  }
+
+  isTrusted(address: string): boolean {
+    if (!this.#any) return false;
+    const version = isIP(address);
+    return version !== 0 && this.#trusted.check(address, version === 6 ? 'ipv6' : 'ipv4');
+  }
+
+  /** The peer of a connection; kept by the connection for all its requests. */
+  peerOf(socket: Socket): SocketPeer {
+    const address = plainAddress(socket.remoteAddress ?? '');
+    return new SocketPeer(address, this.isTrusted(address), socket);
+  }
+
+  /**
+   * The client's address as a trusted peer's `X-Forwarded-For` tells it: read from the right, the first address that is
+   * not a trusted proxy. An entry that is not an address ends the reading at the last good one.
+   */
+  clientAddress(peer: Peer, headers: HeaderView): string {
+    let client = peer.address;
+    const hops = headers.all('x-forwarded-for').join(',').split(',');
+    for (let i = hops.length - 1; i >= 0; i--) {
+      const hop = plainAddress((hops[i] as string).trim());
+      if (isIP(hop) === 0) break;
+      client = hop;
+      if (!this.isTrusted(hop)) break;
+    }
+    return client;
+  }
+}
+
+/** A TCP or TLS peer. */
+export class SocketPeer implements Peer {
+  readonly address: string;
+  readonly trusted: boolean;
+  readonly client_address: string;
+  readonly #socket: Socket;
+  #tls: PeerTls | undefined;
+
+  constructor(address: string, trusted: boolean, socket: Socket) {
+    this.address = this.client_address = address;
+    this.trusted = trusted;
+    this.#socket = socket;
+  }
+
+  get tls(): PeerTls | undefined {
+    const socket = this.#socket as TLSSocket;
+    if (socket.encrypted !== true) return undefined;
+    this.#tls ??= { authorized: socket.authorized, certificate: socket.getPeerX509Certificate()?.raw };
+    return this.#tls;
+  }
+}
+
+/** A request that came through a trusted proxy: the same peer, with the client's own address. */
+export class ForwardedPeer implements Peer {
+  readonly address: string;
+  readonly trusted = true;
+  readonly client_address: string;
+  readonly #peer: Peer;
+
+  constructor(peer: Peer, client_address: string) {
+    this.address = peer.address;
+    this.client_address = client_address;
+    this.#peer = peer;
+  }
+
+  get tls(): PeerTls | undefined {
+    return this.#peer.tls;
+  }
+}
+
+/** An IPv4-mapped IPv6 address is written as IPv4. */
+export function plainAddress(address: string): string {
+  return address.startsWith('::ffff:') && isIP(address.slice(7)) === 4 ? address.slice(7) : address;
+}

@@ -1,0 +1,67 @@
+import type { ServerResponse } from 'node:http';
+import type { HeaderInit } from '../contract/gate.js';
+import type { HeaderList } from '../contract/runtime.js';
+import type { Connection } from './connection.js';
+
+/** An error as it is told: status and JSON-RPC error object. */
+export interface Refusal {
+  readonly status: number;
+  readonly rpc: number;
+  /** Stable name, `error.data.code`. */
+  readonly code: string;
+  readonly message: string;
+  readonly data?: Readonly<Record<string, unknown>> | undefined;
+  readonly headers?: HeaderInit | undefined;
+}
+
+/** A JSON-RPC error as text. `id` is the raw JSON text of the request's id; undefined becomes null. */
+export function errorBody(refusal: Refusal, id: string | undefined, request_id: string): string {
+  const data = { code: refusal.code, request_id, ...refusal.data };
+  return `{"jsonrpc":"2.0","id":${id ?? 'null'},"error":${JSON.stringify({ code: refusal.rpc, message: refusal.message, data })}}`;
+}
+
+/**
+ * Sends an error. Before the body was read in full the connection closes after it: half-close and linger are the
+ * admission's. Does nothing when the head is already out or the connection is gone.
+ */
+export function sendRefusal(
+  connection: Connection,
+  refusal: Refusal,
+  id: string | undefined,
+  request_id: string,
+  extra: HeaderList,
+  close: boolean,
+): void {
+  const { response } = connection;
+  if (response === undefined || connection.dead || response.headersSent) return;
+  const body = errorBody(refusal, id, request_id);
+  const headers = [
+    'content-type',
+    'application/json',
+    'content-length',
+    String(Buffer.byteLength(body)),
+    'x-request-id',
+    request_id,
+    ...extra,
+  ];
+  if (refusal.status === 503 && refusal.headers?.['retry-after'] === undefined && refusal.headers?.['Retry-After'] === undefined)
+    headers.push('retry-after', '1');
+  addHeaders(headers, refusal.headers);
+  sendWhole(response, refusal.status, headers, body, close);
+}
+
+/** Sends a whole answer; `close` ends the connection after it. */
+export function sendWhole(response: ServerResponse, status: number, headers: string[], body: string | Uint8Array, close: boolean): void {
+  if (close) response.shouldKeepAlive = false;
+  response.writeHead(status, headers);
+  response.end(body);
+}
+
+/** Appends header fields of a gate or a fault to a flat list. */
+export function addHeaders(list: string[], headers: HeaderInit | undefined): void {
+  if (headers === undefined) return;
+  for (const [name, value] of Object.entries(headers)) {
+    if (typeof value === 'string') list.push(name, value);
+    else for (const line of value) list.push(name, line);
+  }
+}

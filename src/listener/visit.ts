@@ -1,0 +1,246 @@
+import type { IncomingMessage } from 'node:http';
+import type { CallSummary } from '../contract/claims.js';
+import type { Clock } from '../contract/clock.js';
+import type { HeaderInit } from '../contract/gate.js';
+import type { Identity } from '../contract/identity.js';
+import type { CallRoute, HeaderList } from '../contract/runtime.js';
+import { type Gated, serveBodiless, serveMessage } from '../core/serve.js';
+import { CODES, type ErrorCode } from '../errors/codes.js';
+import type { Admitted, Chain, ChainOutcome } from '../gate-chain/chain.js';
+import type { Admission } from './admission.js';
+import { readBody } from './body.js';
+import type { Connection, Ticking, WorkView } from './connection.js';
+import { CallExchange, type ExchangeEnvironment } from './exchange.js';
+import type { Head } from './head.js';
+import { addHeaders, type Refusal, sendRefusal, sendWhole } from './reply.js';
+import type { ListenerRoute, McpRoute } from './route.js';
+
+/** One refusal as the log and the audit tell it. */
+export interface Denial {
+  readonly head: Head;
+  readonly route: string;
+  /** Config name of the gate; empty when the listener itself refused. */
+  readonly gate: string;
+  readonly status: number;
+  readonly code: string;
+  readonly method: string;
+  readonly tool: string | undefined;
+  readonly identity: Identity | undefined;
+}
+
+export interface VisitEnvironment extends ExchangeEnvironment {
+  readonly clock: Clock;
+  readonly admission: Admission;
+  readonly listenerChain: Chain;
+  denied(denial: Denial): void;
+  admitted(visit: Visit, admitted: Admitted): void;
+}
+
+/** One request from its routed head to the moment a runtime has it: gates, body, then the exchange. */
+export class Visit implements Ticking {
+  /** Set by a chain while a gate waits. */
+  abort: (() => void) | undefined;
+  readonly head: Head;
+  readonly route: ListenerRoute;
+  readonly #connection: Connection;
+  readonly #env: VisitEnvironment;
+  readonly #extra: HeaderList;
+  readonly #started_ms: number;
+  accepts_json = true;
+  accepts_events = true;
+
+  constructor(connection: Connection, head: Head, route: ListenerRoute, extra: HeaderList, env: VisitEnvironment, started_ms: number) {
+    this.#connection = connection;
+    this.head = head;
+    this.route = route;
+    this.#extra = extra;
+    this.#env = env;
+    this.#started_ms = started_ms;
+    connection.work = this;
+  }
+
+  /** Runs the listener's gates, then the route's; nothing of the body is read before both admitted the request. */
+  enter(): void {
+    const { listenerChain } = this.#env;
+    if (listenerChain.size === 0) return this.#chain(this.route.chain, undefined, (admitted) => this.#admit(admitted));
+    this.#chain(listenerChain, undefined, (before) => this.#chain(this.route.chain, before, (admitted) => this.#admit(admitted)));
+  }
+
+  view(): WorkView {
+    return { route: this.route.path, stream: undefined, buffered_bytes: 0 };
+  }
+
+  tick(): void {}
+
+  closed(_finished: boolean): void {
+    const { abort } = this;
+    this.abort = undefined;
+    abort?.();
+  }
+
+  drain(): void {}
+
+  kill(): 'call' {
+    this.#connection.socket.destroy();
+    return 'call';
+  }
+
+  /** Refuses before the body was read: answers and closes. */
+  refuse(code: ErrorCode, detail?: string, data?: Readonly<Record<string, unknown>>, headers?: HeaderInit): void {
+    const { status, rpc, message } = CODES[code];
+    this.#send({ status, rpc, code, message: detail === undefined ? message : `${message} ${detail}`, data, headers });
+    this.#deny('', status, code, undefined);
+  }
+
+  #chain(chain: Chain, before: Admitted | undefined, next: (admitted: Admitted) => void): void {
+    const outcome = chain.decide(this.head, this, before);
+    if (outcome instanceof Promise)
+      outcome.then(
+        (late) => this.#fold(late, next),
+        () => this.refuse('GATE_FAILED'),
+      );
+    else this.#fold(outcome, next);
+  }
+
+  #fold(outcome: ChainOutcome, next: (admitted: Admitted) => void): void {
+    this.abort = undefined;
+    if (this.#connection.dead || this.#connection.work !== this) return;
+    if (outcome.kind === 'admit') next(outcome);
+    else if (outcome.kind === 'refuse') this.#refused(outcome);
+    else this.#served(outcome);
+  }
+
+  #refused(outcome: ChainOutcome & { kind: 'refuse' }): void {
+    this.#send(outcome);
+    this.#deny(outcome.gate, outcome.status, outcome.code, undefined);
+    this.#count();
+  }
+
+  #served(outcome: ChainOutcome & { kind: 'serve' }): void {
+    const { response, content_length, transfer_encoding } = this.#connection;
+    if (response === undefined) return;
+    const headers = ['content-length', String(Buffer.byteLength(outcome.body)), 'x-request-id', this.head.id, ...this.#extra];
+    addHeaders(headers, outcome.headers);
+    sendWhole(response, outcome.status, headers, outcome.body, content_length > 0 || transfer_encoding);
+  }
+
+  #admit(admitted: Admitted): void {
+    const { route } = this;
+    this.#env.admitted(this, admitted);
+    if (route.kind === 'served') return this.refuse('NO_ROUTE');
+    const { request } = this.#connection;
+    if (request === undefined) return;
+    if (route.kind === 'http') return this.#pass(request, admitted);
+    if (this.head.method === 'POST') return this.#read(request, route, admitted);
+    serveBodiless(this.#gated(route, admitted), this.#exchange(route));
+  }
+
+  #read(request: IncomingMessage, route: McpRoute, admitted: Admitted): void {
+    const { limits, admission } = this.#env;
+    admission.admitBody(this.#connection, () => this.refuse('BODY_TIMEOUT'));
+    readBody(request, limits.max_body_bytes, (fault, body) => {
+      this.#connection.late = undefined;
+      if (this.#connection.dead || this.#connection.response?.headersSent !== false) return;
+      if (fault !== undefined) return this.refuse(fault, `At most ${limits.max_body_bytes} bytes are accepted.`);
+      if (!this.#connection.transfer_encoding && !this.#connection.headFits(limits.max_header_bytes)) return this.refuse('HEAD_TOO_LARGE');
+      const exchange = this.#exchange(route);
+      serveMessage(this.#gated(route, admitted, exchange), body, exchange);
+    });
+  }
+
+  #pass(request: IncomingMessage, admitted: Admitted): void {
+    const { route } = this;
+    const { response } = this.#connection;
+    if (route.kind !== 'http' || response === undefined) return;
+    this.#connection.phase = 'running';
+    this.#env.admission.admitBody(this.#connection, () => {
+      if (response.headersSent) this.#connection.socket.destroy();
+      else this.refuse('BODY_TIMEOUT');
+    });
+    response.on('finish', () => this.#count('ok'));
+    for (let i = 0; i < this.#extra.length; i += 2) response.setHeader(this.#extra[i] as string, this.#extra[i + 1] as string);
+    response.setHeader('x-request-id', this.head.id);
+    const prefix = route.path.endsWith('/') ? route.path.slice(0, -1) : route.path;
+    route.runtime.serve(request, response, {
+      head: this.head,
+      identity: admitted.identity,
+      facts: admitted.facts,
+      prefix,
+      forward_identity_header: route.forward_identity_header,
+    });
+  }
+
+  #exchange(route: McpRoute): CallExchange {
+    const asked = {
+      connection: this.#connection,
+      request_id: this.head.id,
+      route: route.path,
+      accepts_json: this.accepts_json,
+      accepts_events: this.accepts_events,
+      extra: this.#extra,
+      started_ms: this.#started_ms,
+    };
+    return new CallExchange(asked, this.#env);
+  }
+
+  #gated(route: McpRoute, admitted: Admitted, exchange?: CallExchange): Gated {
+    const { chain } = route;
+    const call_route: CallRoute = route.call_route;
+    const judge =
+      exchange === undefined || !chain.judges_calls
+        ? undefined
+        : (summary: CallSummary, id: string | undefined, proceed: () => void) =>
+            this.#judge(chain, summary, admitted, exchange, id, proceed);
+    return { head: this.head, identity: admitted.identity, facts: admitted.facts, route: call_route, runtime: route.runtime, judge };
+  }
+
+  #judge(
+    chain: Chain,
+    summary: CallSummary,
+    admitted: Admitted,
+    exchange: CallExchange,
+    id: string | undefined,
+    proceed: () => void,
+  ): void {
+    const settle = (outcome: ChainOutcome): void => {
+      if (outcome.kind === 'admit') return proceed();
+      const { status, rpc, message } = CODES.GATE_FAILED;
+      const refusal: Refusal = outcome.kind === 'refuse' ? outcome : { status, rpc, code: 'GATE_FAILED', message };
+      exchange.refuse(refusal, 'refused', id);
+      this.#deny(outcome.gate, refusal.status, refusal.code, summary, admitted);
+    };
+    const outcome = chain.decideCall(summary, this.head, this, admitted);
+    if (outcome instanceof Promise) {
+      outcome.then(settle, () => settle({ kind: 'serve', status: 500, headers: undefined, body: '', gate: '' }));
+    } else settle(outcome);
+  }
+
+  #send(refusal: Refusal): void {
+    sendRefusal(this.#connection, refusal, undefined, this.head.id, this.#extra, true);
+  }
+
+  #deny(gate: string, status: number, code: string, summary: CallSummary | undefined, admitted?: Admitted): void {
+    const { head } = this;
+    const method = summary?.method ?? head.claims.method ?? '';
+    const tool = method === 'tools/call' ? (summary?.name ?? head.claims.name) : undefined;
+    this.#env.denied({ head, route: this.route.path, gate, status, code, method, tool, identity: admitted?.identity });
+  }
+
+  #count(outcome: 'refused' | 'ok' = 'refused'): void {
+    const { claims } = this.head;
+    const seconds = (this.#env.clock.mono_ms() - this.#started_ms) / 1000;
+    const method = this.route.kind === 'mcp' ? (claims.method ?? '') : 'http';
+    const { era, revision } = claims;
+    this.#env.telemetry.requestEnded({
+      route: this.route.path,
+      method,
+      era,
+      revision,
+      outcome,
+      seconds,
+      overhead_seconds: seconds,
+      tool: undefined,
+      rpc_code: undefined,
+    });
+  }
+}

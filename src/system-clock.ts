@@ -1,0 +1,15 @@
+import { performance } from 'node:perf_hooks';
+import type { Clock, Timer } from './contract/clock.js';
+
+/** The machine's clock. Its timers never keep the process alive. */
+export const systemClock: Clock = {
+  now_ms: () => Date.now(),
+  mono_ms: () => performance.now(),
+  timer: (delay_ms, run) => owned(setTimeout(run, delay_ms)),
+  interval: (period_ms, run) => owned(setInterval(run, period_ms)),
+};
+
+function owned(timer: NodeJS.Timeout): Timer {
+  timer.unref();
+  return { cancel: () => clearTimeout(timer) };
+}
