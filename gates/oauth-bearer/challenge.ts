@@ -1,0 +1,106 @@
+import type { GateDecision, HeaderInit, RefuseStatus } from 'portcullis/gate';
+
+/** The refusal codes of this gate, for docs/errors.md. */
+export const codes = {
+  TOKEN_REQUIRED: {
+    status: 401,
+    meaning: 'The request carries no access token, or another authentication scheme.',
+    remedy: 'Get a token from an authorization server of the resource metadata and send Authorization: Bearer TOKEN.',
+  },
+  TOKEN_REQUEST_INVALID: {
+    status: 400,
+    meaning: 'The Authorization header is repeated or malformed, or a token is in the query as well.',
+    remedy: 'Send one Authorization header with one token, and no token in the URL.',
+  },
+  TOKEN_INVALID: {
+    status: 401,
+    meaning: 'The token is malformed, expired, revoked, meant for another audience, from another issuer, wrongly bound or wrongly signed.',
+    remedy: 'Get a new token for exactly the `resource` of the resource metadata.',
+  },
+  SCOPE_INSUFFICIENT: {
+    status: 403,
+    meaning: 'The token is good but lacks a scope that this call needs.',
+    remedy: 'Get a token with all scopes of the challenge.',
+  },
+  DPOP_PROOF_INVALID: {
+    status: 401,
+    meaning: 'The DPoP proof is missing, wrong, too old or used before.',
+    remedy: 'Make a new proof for this method, URL and token with the key that the token is bound to.',
+  },
+  DPOP_NONCE_REQUIRED: {
+    status: 401,
+    meaning: 'The DPoP proof lacks a current nonce.',
+    remedy: 'Make a new proof with the nonce of the DPoP-Nonce header.',
+  },
+  TOKEN_CHECK_UNAVAILABLE: {
+    status: 503,
+    meaning: 'The token cannot be checked now: the authorization server’s keys or its introspection endpoint are out of reach.',
+    remedy: 'Keep the token and retry after the Retry-After seconds. Operator: see jwks_fetches_total and the log.',
+  },
+} as const;
+
+type Code = keyof typeof codes;
+type Refusal = Extract<GateDecision, { kind: 'refuse' }>;
+
+/** Every refusal of one gate instance: status, code and exactly one challenge (RFC 6750 section 3, RFC 9728 section 5.1). */
+export interface Challenges {
+  required(scopes: readonly string[]): Refusal;
+  malformed(why: string, scopes: readonly string[]): Refusal;
+  invalid(scheme: 'Bearer' | 'DPoP', why: string, scopes: readonly string[]): Refusal;
+  insufficient(scheme: 'Bearer' | 'DPoP', scopes: readonly string[]): Refusal;
+  proof(why: string, scopes: readonly string[]): Refusal;
+  nonce(nonce: string, scopes: readonly string[]): Refusal;
+  /** 503 without a challenge, so that no client throws a good token away. */
+  unavailable(retry_after_s: number): Refusal;
+}
+
+/**
+ * Challenges that carry `resource_metadata`, the scopes of the call, and `error` where there is one; nothing else.
+ * `dpop` names the proof algorithms when every token must be bound: the first challenge then asks for DPoP.
+ */
+export function createChallenges(resourceMetadata: string, dpopAlgorithms: readonly string[], dpopOnly: boolean): Challenges {
+  const metadata = ['resource_metadata', resourceMetadata] as const;
+  const algs = ['algs', dpopAlgorithms.join(' ')] as const;
+  const of = (scheme: 'Bearer' | 'DPoP', ...parameters: readonly Parameter[]) =>
+    toChallenge(scheme, scheme === 'DPoP' ? [algs, ...parameters] : parameters);
+  return {
+    required: (scopes) =>
+      refuse('TOKEN_REQUIRED', 'An access token is required.', of(dpopOnly ? 'DPoP' : 'Bearer', metadata, scope(scopes))),
+    malformed: (why, scopes) => refuse('TOKEN_REQUEST_INVALID', why, of('Bearer', ['error', 'invalid_request'], metadata, scope(scopes))),
+    invalid: (scheme, why, scopes) =>
+      refuse('TOKEN_INVALID', why, of(scheme, ['error', 'invalid_token'], ['error_description', why], metadata, scope(scopes))),
+    insufficient: (scheme, scopes) =>
+      refuse(
+        'SCOPE_INSUFFICIENT',
+        `The token lacks a scope; this call needs: ${scopes.join(' ')}.`,
+        of(scheme, ['error', 'insufficient_scope'], scope(scopes), metadata),
+      ),
+    proof: (why, scopes) => refuse('DPOP_PROOF_INVALID', why, of('DPoP', ['error', 'invalid_dpop_proof'], metadata, scope(scopes))),
+    nonce: (nonce, scopes) =>
+      refuse('DPOP_NONCE_REQUIRED', 'The DPoP proof needs the nonce of the DPoP-Nonce header.', {
+        ...of('DPoP', ['error', 'use_dpop_nonce'], metadata, scope(scopes)),
+        'dpop-nonce': nonce,
+      }),
+    unavailable: (retry_after_s) =>
+      refuse('TOKEN_CHECK_UNAVAILABLE', 'The token cannot be checked right now; keep it and retry.', {
+        'retry-after': String(Math.max(1, Math.ceil(retry_after_s))),
+      }),
+  };
+}
+
+type Parameter = readonly [name: string, value: string];
+
+function scope(scopes: readonly string[]): Parameter {
+  return ['scope', scopes.join(' ')];
+}
+
+function refuse(code: Code, message: string, headers: HeaderInit): Refusal {
+  const status: RefuseStatus = codes[code].status;
+  return { kind: 'refuse', status, code, message, headers: { ...headers, 'cache-control': 'no-store' } };
+}
+
+/** One field line. Parameters without a value are left out; values are quoted strings (RFC 9110 section 5.6.4). */
+function toChallenge(scheme: string, parameters: readonly Parameter[]): HeaderInit {
+  const list = parameters.filter(([, value]) => value !== '').map(([name, value]) => `${name}="${value.replace(/["\\]/g, '\\$&')}"`);
+  return { 'www-authenticate': `${scheme} ${list.join(', ')}` };
+}

@@ -1,0 +1,99 @@
+import type { Clock } from 'portcullis/gate';
+import { Agent, request } from 'undici';
+import { SourceFailure } from './source-failure.js';
+
+/** One request to an authorization server. */
+export interface EndpointRequest {
+  readonly method: 'GET' | 'POST';
+  readonly headers: Readonly<Record<string, string>>;
+  readonly body?: string;
+  /** Media types an answer may have, without parameters, in lower case. */
+  readonly accepts: readonly string[];
+}
+
+export interface EndpointAnswer {
+  readonly media_type: string;
+  readonly body: Buffer;
+}
+
+/**
+ * The gate’s way to authorization servers: verified TLS, no redirect followed, a 200 of a stated media type, at most 1 MiB.
+ * It has no time limit of its own: callers pass a signal that has one.
+ */
+export interface Endpoint {
+  ask(url: string, asked: EndpointRequest, signal: AbortSignal): Promise<EndpointAnswer>;
+  close(): Promise<void>;
+}
+
+const MAX_BODY_BYTES = 1024 * 1024;
+
+export function createEndpoint(connections: number): Endpoint {
+  const agent = new Agent({ connections, pipelining: 1, headersTimeout: 10_000, bodyTimeout: 10_000, connect: { timeout: 10_000 } });
+  return {
+    ask: async (url, asked, signal) => {
+      try {
+        return await ask(agent, url, asked, signal);
+      } catch (error) {
+        if (error instanceof SourceFailure) throw error;
+        throw signal.aborted
+          ? new SourceFailure('timeout', 'no complete answer in time', error)
+          : new SourceFailure('unreachable', 'the connection failed', error);
+      }
+    },
+    close: () => agent.destroy(),
+  };
+}
+
+/** Runs `work` with a signal that aborts after `timeout_ms` or with `owner`; the timer ends with the work. */
+export async function withDeadline<T>(
+  clock: Clock,
+  timeout_ms: number,
+  owner: AbortSignal,
+  work: (signal: AbortSignal) => Promise<T>,
+): Promise<T> {
+  const deadline = new AbortController();
+  const end = () => deadline.abort();
+  const timer = clock.timer(timeout_ms, end);
+  owner.addEventListener('abort', end, { once: true });
+  if (owner.aborted) end();
+  try {
+    return await work(deadline.signal);
+  } finally {
+    timer.cancel();
+    owner.removeEventListener('abort', end);
+  }
+}
+
+async function ask(agent: Agent, url: string, asked: EndpointRequest, signal: AbortSignal): Promise<EndpointAnswer> {
+  const { method, headers, body = null, accepts } = asked;
+  const response = await request(url, { dispatcher: agent, method, headers: { accept: accepts.join(', '), ...headers }, body, signal });
+  const fault = headFault(response.statusCode, response.headers, accepts);
+  if (fault !== undefined) {
+    response.body.on('error', () => {}).destroy();
+    throw fault;
+  }
+  const chunks: Buffer[] = [];
+  let size = 0;
+  for await (const chunk of response.body as AsyncIterable<Buffer>) {
+    size += chunk.length;
+    if (size > MAX_BODY_BYTES) throw new SourceFailure('too_large', `the answer is larger than ${MAX_BODY_BYTES} bytes`);
+    chunks.push(chunk);
+  }
+  return { media_type: mediaType(response.headers), body: Buffer.concat(chunks, size) };
+}
+
+type AnswerHeaders = Readonly<Record<string, string | string[] | undefined>>;
+
+function headFault(status: number, headers: AnswerHeaders, accepts: readonly string[]): SourceFailure | undefined {
+  if (status !== 200) return new SourceFailure('status', `the answer has status ${status}, expected 200`);
+  if (!accepts.includes(mediaType(headers))) return new SourceFailure('media_type', `the answer is not ${accepts.join(' or ')}`);
+  if ((headers['content-encoding'] ?? 'identity') !== 'identity') return new SourceFailure('media_type', 'the answer is compressed');
+  if (Number(headers['content-length'] ?? 0) > MAX_BODY_BYTES)
+    return new SourceFailure('too_large', `the answer is larger than ${MAX_BODY_BYTES} bytes`);
+  return undefined;
+}
+
+function mediaType(headers: AnswerHeaders): string {
+  const value = headers['content-type'];
+  return typeof value === 'string' ? (value.split(';', 1)[0] ?? '').trim().toLowerCase() : '';
+}
