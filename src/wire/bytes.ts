@@ -1,0 +1,68 @@
+/** An empty array. */
+export const NO_BYTES: Uint8Array = new Uint8Array(0);
+
+/** Bytes of something that has not ended yet. One part is held as it came; more are copied together, growing by doubling. */
+export class HeldBytes {
+  #bytes: Uint8Array = NO_BYTES;
+  #length = 0;
+  #own = false;
+
+  get length(): number {
+    return this.#length;
+  }
+
+  /** The first byte; undefined when nothing is held. */
+  get first(): number | undefined {
+    return this.#length === 0 ? undefined : this.#bytes[0];
+  }
+
+  append(part: Uint8Array): void {
+    const length = this.#length + part.length;
+    if (this.#length === 0) {
+      this.#bytes = part;
+      this.#own = false;
+    } else {
+      if (!this.#own || length > this.#bytes.length) this.#grow(length);
+      this.#bytes.set(part, this.#length);
+    }
+    this.#length = length;
+  }
+
+  /** Hands out everything that is held and lets go of it. */
+  take(): Uint8Array {
+    const bytes = this.#bytes.subarray(0, this.#length);
+    this.clear();
+    return bytes;
+  }
+
+  clear(): void {
+    this.#bytes = NO_BYTES;
+    this.#length = 0;
+  }
+
+  #grow(length: number): void {
+    const grown = new Uint8Array(Math.max(length, 2 * this.#length));
+    grown.set(this.#bytes.subarray(0, this.#length));
+    this.#bytes = grown;
+    this.#own = true;
+  }
+}
+
+/** The parts in one array with `between` between two of them; a single part is returned as it is, uncopied. */
+export function joinBytes(parts: readonly Uint8Array[], between: number): Uint8Array {
+  if (parts.length === 1) return parts[0]!;
+  let length = Math.max(0, parts.length - 1);
+  for (const part of parts) length += part.length;
+  const joined = new Uint8Array(length).fill(between);
+  let at = 0;
+  for (const part of parts) {
+    joined.set(part, at);
+    at += part.length + 1;
+  }
+  return joined;
+}
+
+/** `bytes` without a UTF-8 byte order mark in front. */
+export function withoutBom(bytes: Uint8Array): Uint8Array {
+  return bytes[0] === 0xef && bytes[1] === 0xbb && bytes[2] === 0xbf ? bytes.subarray(3) : bytes;
+}
