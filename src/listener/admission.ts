@@ -169,9 +169,8 @@ export class Admission {
     if (request?.complete !== true) return this.linger(connection);
     connection.request = connection.response = undefined;
     if (connection.closing || this.closing || !this.#options.keep_alive) return void socket.end();
-    connection.phase = 'idle';
-    connection.base = socket.bytesRead;
-    connection.seen_at_ms = this.#options.clock.mono_ms();
+    connection.nextHead();
+    connection.head_at_ms = connection.seen_at_ms = this.#options.clock.mono_ms();
   }
 
   #late(connection: Connection): void {

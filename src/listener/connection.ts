@@ -43,6 +43,7 @@ export class Connection implements Framing {
   body_at_ms = 0;
   content_length = -1;
   transfer_encoding = false;
+  head_bytes = 0;
   expects_continue = false;
   /** Close after the answer under way. */
   closing = false;
@@ -60,11 +61,24 @@ export class Connection implements Framing {
     this.head_at_ms = now_ms;
   }
 
+  /** The answer is out: idle, unless what came already holds the beginning of the next head. */
+  nextHead(): void {
+    const seen = this.socket.bytesRead;
+    const end = this.base + this.head_bytes + Math.max(this.content_length, 0);
+    const begun = !this.transfer_encoding && seen - end > SLACK_BYTES;
+    this.phase = begun ? 'head' : 'idle';
+    this.base = begun ? end : seen;
+    this.seen_bytes = seen;
+  }
+
   /** The head's own bytes are within `max`: white space that the parser hid shows once the body is whole. */
   headFits(max: number): boolean {
     return this.socket.bytesRead - this.base - Math.max(this.content_length, 0) <= max;
   }
 }
+
+/** White space and line breaks that are not yet a head. */
+const SLACK_BYTES = 4;
 
 const OF: unique symbol = Symbol('connection');
 interface Owned {

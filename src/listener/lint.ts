@@ -7,6 +7,8 @@ export interface Framing {
   content_length: number;
   /** True when any Transfer-Encoding field is present. */
   transfer_encoding: boolean;
+  /** Bytes of the head as rebuilt from its parts: exact while each field is `Name: value`. */
+  head_bytes: number;
 }
 
 export interface LintLimits {
@@ -48,7 +50,10 @@ export function lintHead(request: IncomingMessage, limits: LintLimits, received:
       }
     } else if (name.length === 17 && name.toLowerCase() === 'transfer-encoding') framing.transfer_encoding = true;
   }
-  if (isOversized(size, count, framing.content_length, received, limits.max_header_bytes)) return 'HEAD_TOO_LARGE';
+  framing.head_bytes = size;
+  // What came with a chunked head cannot be told from its body.
+  const most = framing.transfer_encoding ? 0 : received;
+  if (isOversized(size, count, framing.content_length, most, limits.max_header_bytes)) return 'HEAD_TOO_LARGE';
   if (odd || hosts > 1 || (hosts === 0 && request.httpVersionMinor === 1)) return 'BAD_REQUEST';
   if (request.httpVersionMajor !== 1 || request.httpVersionMinor > 1 || FOREIGN.has(method) || !isOriginForm(target)) return 'BAD_REQUEST';
   return undefined;

@@ -11,7 +11,15 @@ const LogSchema = section(
 );
 
 const AuditSchema = section(
-  { file: fileName('Where decisions go, one JSON object a line; "-" is standard output.') },
+  {
+    file: fileName('Where decisions go, one JSON object a line; "-" is standard output.'),
+    principal: choice(
+      ['as_is', 'sha256'],
+      'as_is',
+      'sha256 writes one pseudonym instead of issuer and principal: equal callers stay equal, guessable names can be guessed.',
+    ),
+    admissions: flag(false, 'true: requests that were admitted get a line too. Denials always have one.'),
+  },
   { description: 'The audit trail of decisions. Absent: none.' },
 );
 

@@ -1,0 +1,54 @@
+import { connect, type Socket } from 'node:net';
+
+/** What a raw exchange came to. */
+export interface RawAnswer {
+  /** Status codes of all final responses seen, in order. */
+  readonly statuses: readonly number[];
+  readonly text: string;
+  /** `closed` by the server (FIN), `reset`, or still `open` at the time limit. */
+  readonly end: 'closed' | 'reset' | 'open';
+  readonly elapsed_ms: number;
+}
+
+/** One thing to do on the socket: send text (latin1) or bytes, or wait. */
+export type Step = string | Uint8Array | number;
+
+/** Sends steps over one TCP connection and listens until the server closes it or `limit_ms` passed. */
+export function rawExchange(port: number, steps: readonly Step[], limit_ms = 2000, host = '127.0.0.1'): Promise<RawAnswer> {
+  return new Promise((resolve) => {
+    const started = performance.now();
+    const socket = connect({ port, host });
+    let text = '';
+    let over = false;
+    const finish = (end: RawAnswer['end']): void => {
+      if (over) return;
+      over = true;
+      clearTimeout(limit);
+      socket.destroy();
+      resolve({ statuses: statusesOf(text), text, end, elapsed_ms: performance.now() - started });
+    };
+    const limit = setTimeout(() => finish('open'), limit_ms);
+    socket.on('data', (chunk) => {
+      text += chunk.toString('latin1');
+    });
+    socket.on('end', () => finish('closed'));
+    socket.on('close', () => finish('closed'));
+    socket.on('error', (error: NodeJS.ErrnoException) => {
+      if (error.code === 'ECONNRESET') finish('reset');
+    });
+    socket.on('connect', () => void play(socket, steps, () => over));
+  });
+}
+
+async function play(socket: Socket, steps: readonly Step[], over: () => boolean): Promise<void> {
+  for (const step of steps) {
+    if (over()) return;
+    if (typeof step === 'number') await new Promise((resolve) => setTimeout(resolve, step));
+    else if (typeof step === 'string') socket.write(step, 'latin1');
+    else socket.write(step);
+  }
+}
+
+function statusesOf(text: string): number[] {
+  return [...text.matchAll(/HTTP\/1\.1 (\d{3}) /g)].map((match) => Number(match[1])).filter((status) => status >= 200);
+}
