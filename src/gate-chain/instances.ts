@@ -3,6 +3,7 @@ import { ConfigError, type ConfigProblem } from '../errors/error.js';
 import type { ChainDeps } from './load.js';
 import type { Ready } from './rules.js';
 import { type CloseAll, sharing } from './shared.js';
+import { within } from './where.js';
 
 /** Milliseconds that a gate may take to open and to close. */
 export const OPEN_TIMEOUT_MS = 30_000;
@@ -45,13 +46,13 @@ export async function openInstances(places: readonly Place[], deps: ChainDeps): 
           opened[i] = gate;
           return gate;
         });
-        const gate = await within(work, OPEN_TIMEOUT_MS, deps, `did not open within ${OPEN_TIMEOUT_MS} ms`);
+        const gate = await before(work, OPEN_TIMEOUT_MS, deps, `did not open within ${OPEN_TIMEOUT_MS} ms`);
         if (typeof (gate as Partial<RequestGate> | null | undefined)?.decide !== 'function')
           throw new Error('open() returned no gate with a decide function');
       } catch (error) {
         const at = route.path === '*' ? 'listener.gates' : route.path;
         problems.push({
-          where: `gates.${name}`,
+          where: within('gates', name),
           message: `could not be opened for ${at}: ${error instanceof Error ? error.message : String(error)}`,
         });
       }
@@ -69,13 +70,13 @@ async function closeAll(gates: readonly (RequestGate | undefined)[], closeShared
   const failed = (error: unknown): void =>
     deps.log.warn({ cause: error instanceof Error ? error.message : String(error) }, 'gate failed to close');
   const end = (close: () => unknown): Promise<void> =>
-    within(new Promise((done) => done(close())), CLOSE_TIMEOUT_MS, deps, late).then(() => {}, failed);
+    before(new Promise((done) => done(close())), CLOSE_TIMEOUT_MS, deps, late).then(() => {}, failed);
   await Promise.all(gates.map((gate) => end(() => gate?.close?.())));
   await closeShared(end);
 }
 
 /** The promise's own end, or a rejection after `timeout_ms`. The timer never outlives the wait. */
-function within<T>(work: Promise<T>, timeout_ms: number, deps: ChainDeps, message: string): Promise<T> {
+function before<T>(work: Promise<T>, timeout_ms: number, deps: ChainDeps, message: string): Promise<T> {
   return new Promise((resolve, reject) => {
     const timer = deps.clock.timer(timeout_ms, () => reject(new Error(message)));
     work.then(resolve, reject).finally(() => timer.cancel());

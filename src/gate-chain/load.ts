@@ -20,7 +20,7 @@ export interface GateConfig {
   readonly options?: Readonly<Record<string, unknown>>;
 }
 
-/** One entry of `routes`, in the config's order: problems are told as `routes.<index>.gates`. */
+/** One entry of `routes`, in the config's order: problems are told as `routes[index].gates`. */
 export interface RouteChainInput {
   readonly path: string;
   readonly url: string;

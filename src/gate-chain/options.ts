@@ -1,7 +1,8 @@
-import { Ajv2020, type ErrorObject } from 'ajv/dist/2020.js';
+import { Ajv2020, type ErrorObject, type ValidateFunction } from 'ajv/dist/2020.js';
 import type { TSchema } from '../contract/options.js';
 import type { ConfigProblem } from '../errors/error.js';
 import { nearest } from './nearest.js';
+import { within } from './where.js';
 
 export type Checked = { readonly options: unknown; readonly problems: readonly ConfigProblem[] };
 
@@ -12,16 +13,28 @@ export type Checked = { readonly options: unknown; readonly problems: readonly C
  */
 export function checkOptions(schema: TSchema, given: unknown, where: string): Checked {
   const options: unknown = structuredClone(given ?? {});
-  const ajv = new Ajv2020({ allErrors: true, useDefaults: true, strict: false, validateFormats: false, logger: false });
   let errors: readonly ErrorObject[];
   try {
-    const validate = ajv.compile(closed(schema) as TSchema);
+    const validate = compile(schema);
     errors = validate(options) ? [] : (validate.errors ?? []);
   } catch (error) {
     return { options, problems: [{ where, message: `the gate's options schema is unusable: ${String((error as Error).message)}` }] };
   }
   if (errors.length > 0) return { options, problems: toProblems(errors, where) };
   return { options: freeze(options), problems: [] };
+}
+
+const compiled = new WeakMap<TSchema, ValidateFunction>();
+
+/** The validator of a schema; compiling one takes milliseconds, so each schema is compiled once. */
+function compile(schema: TSchema): ValidateFunction {
+  const known = compiled.get(schema);
+  if (known !== undefined) return known;
+  // verbose: errors carry the schema they come from, which the did-you-mean reads; the data they carry too is never shown.
+  const ajv = new Ajv2020({ allErrors: true, useDefaults: true, strict: false, validateFormats: false, logger: false, verbose: true });
+  const validate = ajv.compile(closed(schema) as TSchema);
+  compiled.set(schema, validate);
+  return validate;
 }
 
 /** The schema with `additionalProperties: false` wherever an object lists properties and says nothing about others. */
@@ -50,7 +63,7 @@ function toProblems(errors: readonly ErrorObject[], where: string): readonly Con
 
 function toProblem(error: ErrorObject, where: string): readonly [place: string, message: string] {
   const keys = error.instancePath.split('/').slice(1);
-  const at = [where, ...keys.map((key) => key.replaceAll('~1', '/').replaceAll('~0', '~'))].join('.');
+  const at = keys.map((key) => key.replaceAll('~1', '/').replaceAll('~0', '~')).reduce(step, where);
   const { keyword, params, parentSchema } = error as ErrorObject<
     string,
     Readonly<Record<string, unknown>>,
@@ -59,12 +72,17 @@ function toProblem(error: ErrorObject, where: string): readonly [place: string, 
   if (keyword === 'additionalProperties' || keyword === 'unevaluatedProperties') {
     const key = String(params.additionalProperty ?? params.unevaluatedProperty);
     const close = nearest(key, isObject(parentSchema?.properties) ? Object.keys(parentSchema.properties) : []);
-    return [`${at}.${key}`, `unknown key${close === undefined ? '' : `; did you mean ${close}?`}`];
+    return [within(at, key), `unknown key${close === undefined ? '' : `; did you mean ${close}?`}`];
   }
-  if (keyword === 'required') return [`${at}.${String(params.missingProperty)}`, 'is required'];
+  if (keyword === 'required') return [within(at, String(params.missingProperty)), 'is required'];
   if (keyword === 'enum' && Array.isArray(params.allowedValues)) return [at, `must be one of ${params.allowedValues.join(', ')}`];
   if (keyword === 'const') return [at, `must be ${JSON.stringify(params.allowedValue)}`];
   return [at, error.message ?? `breaks ${keyword}`];
+}
+
+/** A JSON pointer does not tell a list's index from a key of digits; options have no such keys. */
+function step(base: string, key: string): string {
+  return within(base, /^[0-9]{1,9}$/.test(key) ? Number(key) : key);
 }
 
 function freeze(value: unknown): unknown {

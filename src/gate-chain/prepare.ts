@@ -4,6 +4,7 @@ import { findModule } from './find-module.js';
 import type { ChainInput } from './load.js';
 import { checkOptions } from './options.js';
 import { checkListing, type Listing, type Ready } from './rules.js';
+import { within } from './where.js';
 
 export interface Prepared {
   readonly ready: ReadonlyMap<string, Ready>;
@@ -17,10 +18,10 @@ export async function prepare(input: ChainInput, builtins: Readonly<Record<strin
   for (const [name, config] of Object.entries(input.gates)) {
     const found = await findModule(config.use, builtins, folder);
     if (!found.ok) {
-      problems.push({ where: `gates.${name}.use`, message: `${config.use} ${found.message}` });
+      problems.push({ where: within(within('gates', name), 'use'), message: `${config.use} ${found.message}` });
       continue;
     }
-    const where = `gates.${name}.options`;
+    const where = within(within('gates', name), 'options');
     const checked = checkOptions(found.module.options, config.options, where);
     problems.push(...checked.problems);
     if (checked.problems.length > 0) continue;
@@ -45,7 +46,12 @@ export async function prepare(input: ChainInput, builtins: Readonly<Record<strin
 function listings(input: ChainInput): readonly Listing[] {
   const listener: Listing = { where: 'listener.gates', before: [], names: input.listener_gates, public: undefined };
   const routes = input.routes.map(
-    (route, i): Listing => ({ where: `routes.${i}.gates`, before: input.listener_gates, names: route.gates, public: route.public }),
+    (route, i): Listing => ({
+      where: within(within('routes', i), 'gates'),
+      before: input.listener_gates,
+      names: route.gates,
+      public: route.public,
+    }),
   );
   return [listener, ...routes];
 }

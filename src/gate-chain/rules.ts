@@ -1,6 +1,7 @@
 import type { GateModule } from '../contract/gate.js';
 import type { ConfigProblem } from '../errors/error.js';
 import { nearest } from './nearest.js';
+import { within } from './where.js';
 
 /**
  * What an `identify` of this gate does at its place. `always`, `counts`: it is the caller's identity; `always` may not pass
@@ -21,7 +22,7 @@ export interface Ready {
 
 /** A chain as the config lists it: the listener's gates, then the route's. */
 export interface Listing {
-  /** Config key of the route's list, e.g. `routes.0.gates`. */
+  /** Config key of the route's list, e.g. `routes[0].gates`. */
   readonly where: string;
   readonly before: readonly string[];
   readonly names: readonly string[];
@@ -33,7 +34,7 @@ export interface Listing {
 export function checkListing(listing: Listing, known: readonly string[], ready: ReadonlyMap<string, Ready>): readonly ConfigProblem[] {
   const problems: ConfigProblem[] = [];
   const { where, before, names } = listing;
-  const say = (index: number, message: string): number => problems.push({ where: index < 0 ? where : `${where}.${index}`, message });
+  const say = (index: number, message: string): number => problems.push({ where: index < 0 ? where : within(where, index), message });
   for (const [i, name] of names.entries()) {
     const close = nearest(name, known);
     if (!known.includes(name)) say(i, `there is no gate "${name}"${close === undefined ? '' : `; did you mean ${close}?`}`);

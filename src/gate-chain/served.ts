@@ -1,6 +1,7 @@
 import type { RequestGate } from '../contract/gate.js';
 import type { ConfigProblem } from '../errors/error.js';
 import type { Place } from './instances.js';
+import { within } from './where.js';
 
 /** Which opened gate answers which public path, and what is wrong with the claims. */
 export interface Served {
@@ -22,7 +23,7 @@ export function servedPaths(places: readonly Place[], gates: readonly RequestGat
   const problems: ConfigProblem[] = [];
   for (const [i, place] of places.entries()) {
     const { name } = place.ready;
-    const say = (message: string): number => problems.push({ where: `gates.${name}`, message });
+    const say = (message: string): number => problems.push({ where: within('gates', name), message });
     const serves: unknown = gates[i]?.serves ?? [];
     if (!Array.isArray(serves) || serves.length > MAX_SERVED_PATHS) {
       say(`serves is not a list of at most ${MAX_SERVED_PATHS} paths`);

@@ -1,0 +1,53 @@
+import { LRUCache } from 'lru-cache';
+import { defineGate, type GateDecision, type RequestGate } from 'portcullis/gate';
+import { parseNetwork, toAddress } from './network.js';
+import { Options } from './options.js';
+
+/** Addresses whose verdict is remembered. */
+const REMEMBERED = 10_000;
+
+const PASS: GateDecision = { kind: 'pass' };
+const REFUSED: GateDecision = {
+  kind: 'refuse',
+  status: 403,
+  code: 'IP_NOT_ALLOWED',
+  message: 'Requests from your network address are not allowed here.',
+};
+
+/**
+ * Passes clients by network address: `peer.client_address`, which the listener reads from X-Forwarded-For only behind
+ * trusted proxies. Deny wins; an address that cannot be read is refused. An allowlist: its pass admits without an identity.
+ */
+export const gate = defineGate({
+  name: 'ip-allow',
+  contract: 1,
+  options: Options,
+  authorizes: true,
+  codes: {
+    IP_NOT_ALLOWED: {
+      status: 403,
+      meaning: 'The client’s address is not in allow, or is in deny.',
+      remedy: 'Call from an allowed network; behind a proxy, set listener.trusted_proxies.',
+    },
+  },
+  open(options): RequestGate {
+    const allow = options.allow.map(parseNetwork);
+    const deny = options.deny.map(parseNetwork);
+    const remembered = new LRUCache<string, GateDecision>({ max: REMEMBERED });
+    const judge = (text: string): GateDecision => {
+      const address = toAddress(text);
+      if (address === undefined || deny.some((network) => network.has(address))) return REFUSED;
+      return allow.some((network) => network.has(address)) ? PASS : REFUSED;
+    };
+    return {
+      decide(head) {
+        const address = head.peer.client_address;
+        const known = remembered.get(address);
+        if (known !== undefined) return known;
+        const decision = judge(address);
+        remembered.set(address, decision);
+        return decision;
+      },
+    };
+  },
+});
