@@ -37,9 +37,9 @@ export async function openAnchors(file: string, host: GateHost, changed: () => v
       current = parseAnchors(now);
       text = now;
       changed();
-      host.log.info({ gate: host.name, file, certificates: current.length }, 'client CAs reloaded');
+      host.log.info({ file, certificates: current.length }, 'client CAs reloaded');
     } catch (error) {
-      host.log.warn({ gate: host.name, file, reason: String(error) }, 'client CAs not reloaded; the last good ones stay');
+      host.log.warn({ file, reason: String(error) }, 'client CAs not reloaded; the last good ones stay');
     } finally {
       reading = false;
     }

@@ -20,5 +20,10 @@ export function malformed(detail: string): Fault {
 
 /** The decision that tells a fault to the client. */
 export function refuse(fault: Fault): GateDecision {
-  return { kind: 'refuse', status: CODES[fault.code].status, code: fault.code, message: `${CODES[fault.code].meaning} ${fault.detail}`.trimEnd() };
+  return {
+    kind: 'refuse',
+    status: CODES[fault.code].status,
+    code: fault.code,
+    message: `${CODES[fault.code].meaning} ${fault.detail}`.trimEnd(),
+  };
 }

@@ -6,7 +6,7 @@ import { Fault, refuse } from './fault.js';
 import { readFields } from './fields.js';
 import { createJudge, type Judge, type Verdict } from './judge.js';
 import { type MtlsOptions, Options } from './options.js';
-import { checkRules } from './rules.js';
+import { demandRules } from './rules.js';
 import { createSource } from './sources/create.js';
 import type { Source } from './sources/source.js';
 import { createTrust } from './trust.js';
@@ -23,9 +23,13 @@ export const gate = defineGate({
   provides: ['certificate'],
   identifies: 'when_alone',
   codes: CODES,
+  // Needs no fact of another gate, but is asked before anything is opened: contradicting options show in `portcullis validate` too.
+  requires(options) {
+    demandRules(options);
+    return [];
+  },
   async open(options, host) {
-    const problems = checkRules(options);
-    if (problems.length > 0) throw new Error(problems.join('\n'));
+    demandRules(options);
     const known = new LRUCache<string, Verdict>({ maxSize: MAX_KNOWN_CHARS, sizeCalculation: (_verdict, text) => text.length });
     const anchors = options.ca_file === undefined ? undefined : await openAnchors(options.ca_file, host, () => known.clear());
     return new MtlsGate(options, host, known, anchors);

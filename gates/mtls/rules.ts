@@ -1,7 +1,13 @@
 import type { MtlsOptions } from './options.js';
 
-/** What is wrong with options that are each valid: one sentence a problem, each beginning with the option's name. */
-export function checkRules(options: MtlsOptions): readonly string[] {
+/** Throws an Error that lists all problems of options that are each valid but contradict each other. */
+export function demandRules(options: MtlsOptions): void {
+  const problems = checkRules(options);
+  if (problems.length > 0) throw new Error(problems.join('; also '));
+}
+
+/** One sentence for each problem, beginning with the option's name. */
+function checkRules(options: MtlsOptions): readonly string[] {
   const { source } = options;
   const problems: string[] = [];
   const belongs = (name: string, given: boolean, to: boolean, where: string) => {

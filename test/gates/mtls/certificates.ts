@@ -3,13 +3,15 @@ import 'reflect-metadata';
 import { webcrypto } from 'node:crypto';
 import * as x509 from '@peculiar/x509';
 
-x509.cryptoProvider.set(webcrypto as unknown as Crypto);
+type Algorithm = { readonly name: 'ECDSA'; readonly namedCurve: string } | webcrypto.RsaHashedKeyGenParams;
+
+x509.cryptoProvider.set(webcrypto as unknown as Parameters<typeof x509.cryptoProvider.set>[0]);
 
 export interface Issued {
   readonly der: Buffer;
   readonly pem: string;
   readonly key_pem: string;
-  readonly keys: CryptoKeyPair;
+  readonly keys: webcrypto.CryptoKeyPair;
   readonly subject: string;
 }
 
@@ -27,11 +29,11 @@ export interface Wish {
   readonly path_length?: number;
   readonly eku?: readonly string[];
   readonly extensions?: readonly x509.Extension[];
-  readonly algorithm?: EcKeyGenParams | RsaHashedKeyGenParams;
+  readonly algorithm?: Algorithm;
   readonly hash?: string;
 }
 
-export const P256: EcKeyGenParams = { name: 'ECDSA', namedCurve: 'P-256' };
+export const P256: Algorithm = { name: 'ECDSA', namedCurve: 'P-256' };
 export const FROM = '2026-01-01T00:00:00Z';
 export const TO = '2027-01-01T00:00:00Z';
 export const CLIENT_AUTH = '1.3.6.1.5.5.7.3.2';
@@ -40,7 +42,7 @@ let serial = 1;
 
 export async function issue(wish: Wish = {}): Promise<Issued> {
   const algorithm = wish.algorithm ?? P256;
-  const keys = (await webcrypto.subtle.generateKey(algorithm, true, ['sign', 'verify'])) as CryptoKeyPair;
+  const keys = (await webcrypto.subtle.generateKey(algorithm, true, ['sign', 'verify'])) as webcrypto.CryptoKeyPair;
   const subject = wish.subject ?? 'CN=client';
   const names: x509.JsonGeneralNames = [
     ...(wish.uri ?? []).map((value) => ({ type: 'url' as const, value })),
@@ -60,7 +62,10 @@ export async function issue(wish: Wish = {}): Promise<Issued> {
     notAfter: new Date(wish.not_after ?? TO),
     publicKey: keys.publicKey,
     signingKey: wish.issuer?.keys.privateKey ?? keys.privateKey,
-    signingAlgorithm: { name: wish.issuer === undefined ? algorithm.name : wish.issuer.keys.privateKey.algorithm.name, hash: wish.hash ?? 'SHA-256' },
+    signingAlgorithm: {
+      name: wish.issuer === undefined ? algorithm.name : wish.issuer.keys.privateKey.algorithm.name,
+      hash: wish.hash ?? 'SHA-256',
+    },
     extensions,
   } as x509.X509CertificateCreateParams);
   const der = Buffer.from(certificate.rawData);
@@ -70,7 +75,10 @@ export async function issue(wish: Wish = {}): Promise<Issued> {
 
 /** PEM as OpenSSL writes it. */
 export function armour(label: string, der: Uint8Array): string {
-  const lines = Buffer.from(der).toString('base64').match(/.{1,64}/g) ?? [];
+  const lines =
+    Buffer.from(der)
+      .toString('base64')
+      .match(/.{1,64}/g) ?? [];
   return `-----BEGIN ${label}-----\n${lines.join('\n')}\n-----END ${label}-----\n`;
 }
 
