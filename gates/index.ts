@@ -2,6 +2,7 @@
 import type { GateModule } from 'portcullis/gate';
 import { gate as apiKey } from './api-key/gate.js';
 import { gate as ipAllow } from './ip-allow/gate.js';
+import { gate as mtls } from './mtls/gate.js';
 import { gate as principalAllow } from './principal-allow/gate.js';
 
 /** Built-in gate modules by name. */
@@ -10,5 +11,5 @@ export const builtins: Readonly<Record<string, GateModule>> = {
   'ip-allow': ipAllow,
   'principal-allow': principalAllow,
   // oauth-bearer
-  // mtls
+  mtls,
 };
