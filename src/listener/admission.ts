@@ -37,6 +37,8 @@ export class Admission {
   readonly connections = new Set<Connection>();
   /** While true each answer closes its connection. */
   closing = false;
+  /** Called after each connection that is gone. */
+  gone: (() => void) | undefined;
   readonly #options: AdmissionOptions;
   readonly #events: AdmissionEvents;
   readonly #sweep: { stop(): void };
@@ -115,7 +117,7 @@ export class Admission {
     this.#handshakes.set(peer, connection);
     socket.on('close', () => {
       if (this.#handshakes.get(peer) === connection) this.#handshakes.delete(peer);
-      this.connections.delete(connection);
+      this.#remove(connection);
     });
   }
 
@@ -133,13 +135,18 @@ export class Admission {
 
   #own(connection: Connection, socket: Socket): void {
     ownSocket(socket, connection);
-    socket.on('close', () => this.connections.delete(connection));
+    socket.on('close', () => this.#remove(connection));
     const destroySoon = socket.destroySoon;
     // Node destroys right after a closing answer; with body bytes still coming that resets the answer away.
     socket.destroySoon = () => {
       if (connection.request !== undefined && !connection.request.complete && !socket.destroyed) this.linger(connection);
       else destroySoon.call(socket);
     };
+  }
+
+  #remove(connection: Connection): void {
+    this.connections.delete(connection);
+    this.gone?.();
   }
 
   #request(request: IncomingMessage, response: ServerResponse, expects_continue: boolean): void {

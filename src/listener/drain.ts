@@ -17,7 +17,6 @@ export interface DrainResult {
 
 /** Completions of subscriptions are spread over at most this long, so that clients do not come back as one. */
 const JITTER_MS = 500;
-const POLL_MS = 10;
 
 /** Takes a listener out of service without losing a request that was read in full (wire.md section 5). */
 export class Drain {
@@ -64,7 +63,7 @@ export class Drain {
       { delay_ms: this.#limits.drain_delay_ms, timeout_ms: this.#limits.drain_timeout_ms, connections: this.remaining },
       'drain begins',
     );
-    if (this.#limits.drain_delay_ms > 0) await this.#wait(this.#limits.drain_delay_ms, () => this.state !== 'draining');
+    if (this.#limits.drain_delay_ms > 0) await this.#wait(this.#limits.drain_delay_ms, () => this.state === 'closing');
     this.state = 'closing';
     this.#admission.server.close();
     for (const connection of this.#admission.connections) this.#close(connection);
@@ -115,16 +114,19 @@ export class Drain {
     return killed;
   }
 
-  /** Resolves at `limit_ms` or as soon as `done` says so. */
+  /** Resolves at `limit_ms`, or earlier once `done` holds after a connection is gone. */
   #wait(limit_ms: number, done: () => boolean): Promise<void> {
-    const until = this.#clock.mono_ms() + limit_ms;
     return new Promise((resolve) => {
       if (done()) return resolve();
-      const poll = this.#clock.interval(POLL_MS, () => {
-        if (!done() && this.#clock.mono_ms() < until) return;
-        poll.cancel();
+      const finish = (): void => {
+        timer.cancel();
+        this.#admission.gone = undefined;
         resolve();
-      });
+      };
+      const timer = this.#clock.timer(limit_ms, finish);
+      this.#admission.gone = () => {
+        if (done()) finish();
+      };
     });
   }
 }

@@ -1,0 +1,211 @@
+import assert from 'node:assert/strict';
+import { connect } from 'node:net';
+import { describe, test } from 'node:test';
+import type { AnswerWriter, Call, Exchange } from '../../src/contract/runtime.js';
+import { type ListeningSetup, listening, SMALL_LIMITS } from '../support/listening.js';
+import { rawExchange } from '../support/raw.js';
+
+const META =
+  '"_meta":{"io.modelcontextprotocol/protocolVersion":"2026-07-28","io.modelcontextprotocol/clientInfo":{"name":"t","version":"0"},"io.modelcontextprotocol/clientCapabilities":{}}';
+
+function modern(method: string, id: string, extra = ''): string {
+  const body = `{"jsonrpc":"2.0","id":${id},"method":"${method}","params":{${META}}}`;
+  return `POST /mcp HTTP/1.1\r\nHost: a\r\nContent-Type: application/json\r\nAccept: application/json, text/event-stream\r\nMCP-Protocol-Version: 2026-07-28\r\nMcp-Method: ${method}\r\n${extra}Content-Length: ${body.length}\r\n\r\n${body}`;
+}
+const GET = 'GET /mcp HTTP/1.1\r\nHost: a\r\nAccept: text/event-stream\r\n\r\n';
+const wait = (ms: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, ms));
+
+/** Opens the event stream of each call and hands the writer over. */
+function opening(writers: AnswerWriter[], reasons: string[] = []): (call: Call, exchange: Exchange) => void {
+  return (_call, exchange) => {
+    exchange.onCancel((reason) => reasons.push(reason));
+    const writer = exchange.events([]);
+    if (writer !== undefined) writers.push(writer);
+  };
+}
+
+async function withListening(setup: ListeningSetup, run: (up: Awaited<ReturnType<typeof listening>>) => Promise<void>): Promise<void> {
+  const up = await listening(setup);
+  try {
+    await run(up);
+  } finally {
+    await up.close();
+  }
+}
+
+describe('event streams', () => {
+  test('B01 the head of a stream that says nothing is sent at once', () =>
+    withListening({ handle: opening([]), limits: { sse_keepalive_ms: 0 } }, async (up) => {
+      const answer = await rawExchange(up.port, [GET], 300);
+      assert.match(
+        answer.text,
+        /^HTTP\/1\.1 200 OK\r\ncontent-type: text\/event-stream\r\ncache-control: no-cache, no-transform\r\nx-accel-buffering: no\r\n/,
+      );
+      assert.equal(answer.end, 'open');
+      assert.doesNotMatch(answer.text, /\r\n\r\n.*:/s, 'sse_keepalive_ms 0: no comment');
+    }));
+
+  test('B02 silence is filled with comments, on listen and on GET streams', () =>
+    withListening({ handle: opening([]) }, async (up) => {
+      for (const request of [GET, modern('subscriptions/listen', '1')]) {
+        const answer = await rawExchange(up.port, [request], 1000);
+        const comments = answer.text.match(/^:$/gm) ?? answer.text.match(/:\n\n/g) ?? [];
+        assert.ok(comments.length >= 3, answer.text);
+        assert.doesNotMatch(answer.text, /data:/);
+      }
+    }));
+
+  test('the slots for subscriptions are bounded, refused with the id, and given back', () =>
+    withListening({ handle: opening([]) }, async (up) => {
+      const held = Array.from({ length: SMALL_LIMITS.max_subscriptions }, () => connect(up.port, '127.0.0.1'));
+      for (const socket of held) socket.write(modern('subscriptions/listen', '7'));
+      await wait(150);
+      assert.equal(up.listener.subscriptions, 4);
+      const over = await rawExchange(up.port, [modern('subscriptions/listen', '"s-5"')], 500);
+      assert.deepEqual(over.statuses, [503]);
+      assert.match(over.text, /retry-after: 1\r\n/);
+      assert.match(over.text, /"id":"s-5",.*"code":"TOO_MANY_STREAMS"/);
+      assert.equal(up.counts.get('streamRefused limit'), 1);
+      for (const socket of held) socket.destroy();
+      await wait(150);
+      assert.equal(up.listener.subscriptions, 0);
+      assert.equal(up.counts.get('closed listen client'), 4);
+    }));
+
+  test('B04 a client that leaves cancels its call, before the answer and in a stream', async () => {
+    const reasons: string[] = [];
+    await withListening({ handle: (_call, exchange) => exchange.onCancel((reason) => reasons.push(reason)) }, async (up) => {
+      const socket = connect(up.port, '127.0.0.1');
+      socket.write(modern('tools/list', '1'));
+      await wait(100);
+      socket.destroy();
+      await wait(100);
+      assert.deepEqual([reasons, up.records.map((record) => record.outcome)], [['client'], ['cancelled']]);
+    });
+  });
+
+  test('a stream opened under an identity ends when the identity does', () => {
+    const reasons: string[] = [];
+    const gate = {
+      decide: () => ({
+        kind: 'identify' as const,
+        identity: { principal: 'a', issuer: 'b', scopes: new Set<string>(), expires_at_ms: Date.now() + 500 },
+      }),
+    };
+    return withListening({ gate, handle: opening([], reasons), limits: { sse_keepalive_ms: 0 } }, async (up) => {
+      const answer = await rawExchange(up.port, [GET.replace('\r\n\r\n', '\r\nConnection: close\r\n\r\n')], 2000);
+      assert.equal(answer.end, 'closed');
+      assert.ok(answer.elapsed_ms >= 450 && answer.elapsed_ms < 1500, `${answer.elapsed_ms}`);
+      assert.deepEqual(reasons, ['identity_expired']);
+      assert.equal(up.counts.get('closed get identity_expired'), 1);
+    });
+  });
+
+  test('B25 a reader that stalls is told apart from one that left: back-pressure first, then slow_consumer', () => {
+    const reasons: string[] = [];
+    let refused = 0;
+    const handle = (_call: Call, exchange: Exchange): void => {
+      exchange.onCancel((reason) => reasons.push(reason));
+      const writer = exchange.events([]);
+      const event = Buffer.from(`data: ${'x'.repeat(60_000)}\n\n`);
+      const pump = (): void => {
+        while (reasons.length === 0) {
+          if (writer?.write(event) !== true) {
+            refused++;
+            return;
+          }
+        }
+      };
+      writer?.onDrain(pump);
+      pump();
+    };
+    return withListening({ handle }, async (up) => {
+      const socket = connect(up.port, '127.0.0.1');
+      socket.pause();
+      socket.write(modern('subscriptions/listen', '1'));
+      socket.on('error', () => undefined);
+      await wait(SMALL_LIMITS.write_timeout_ms * 3);
+      assert.deepEqual(reasons, ['slow_consumer']);
+      assert.ok(refused >= 1);
+      assert.equal(up.counts.get('closed listen slow_consumer'), 1);
+      socket.destroy();
+    });
+  });
+
+  test('a slow reader that goes on reading gets every byte', () => {
+    const total = 400;
+    const handle = (_call: Call, exchange: Exchange): void => {
+      const writer = exchange.events([]);
+      let sent = 0;
+      const pump = (): void => {
+        while (sent < total) {
+          sent++;
+          if (writer?.write(Buffer.from(`data: ${String(sent).padStart(6, '0')}${'x'.repeat(30_000)}\n\n`)) !== true) break;
+        }
+        if (sent === total) writer?.end('source');
+      };
+      writer?.onDrain(pump);
+      pump();
+    };
+    return withListening({ handle }, async (up) => {
+      const socket = connect(up.port, '127.0.0.1');
+      let text = '';
+      socket.on('data', (chunk) => {
+        text += chunk.toString('latin1');
+        socket.pause();
+        setTimeout(() => socket.resume(), 2);
+      });
+      socket.write(
+        modern('tools/call', '1', 'Mcp-Name: x\r\n')
+          .replace('"params":{', '"params":{"name":"x",')
+          .replace(/Content-Length: \d+/, (m) => `Content-Length: ${Number(m.slice(16)) + 11}`),
+      );
+      await new Promise<void>((resolve) => {
+        const poll = setInterval(() => {
+          if (!text.endsWith('0\r\n\r\n')) return;
+          clearInterval(poll);
+          resolve();
+        }, 20);
+        setTimeout(() => {
+          clearInterval(poll);
+          resolve();
+        }, 8000);
+      });
+      socket.destroy();
+      const seen = [...text.matchAll(/data: (\d{6})/g)].map((match) => Number(match[1]));
+      assert.deepEqual(
+        seen,
+        Array.from({ length: total }, (_, i) => i + 1),
+      );
+    });
+  });
+});
+
+describe('negotiation', () => {
+  const answer = (_call: Call, exchange: Exchange): void =>
+    exchange.respond(200, ['content-type', 'application/json'], Buffer.from('{"jsonrpc":"2.0","id":1,"result":{}}'), 'ok');
+  const accepting = (accept: string): string => modern('tools/list', '1').replace('application/json, text/event-stream', accept);
+
+  test('B72 wildcards, absence and case are accepted; neither kind is 406', () =>
+    withListening({ handle: answer }, async (up) => {
+      for (const accept of ['*/*', 'application/json', 'APPLICATION/JSON;q=0.9, text/*', 'text/html, application/*']) {
+        assert.deepEqual((await rawExchange(up.port, [accepting(accept)], 300)).statuses, [200], accept);
+      }
+      assert.deepEqual((await rawExchange(up.port, [modern('tools/list', '1').replace(/Accept: [^\r]*\r\n/, '')], 300)).statuses, [200]);
+      assert.deepEqual(
+        (await rawExchange(up.port, [accepting('text/html').replace('Host', 'Accept: application/json\r\nHost')], 300)).statuses,
+        [200],
+      );
+      const none = await rawExchange(up.port, [accepting('text/html')], 500);
+      assert.deepEqual([none.statuses, none.end], [[406], 'closed']);
+      assert.deepEqual((await rawExchange(up.port, [accepting('application/json;q=0')], 500)).statuses, [406]);
+    }));
+
+  test('B72 a client that takes events only gets the answer as one event', () =>
+    withListening({ handle: answer }, async (up) => {
+      const { text } = await rawExchange(up.port, [accepting('text/event-stream')], 300);
+      assert.match(text, /content-type: text\/event-stream/);
+      assert.match(text, /event: message\ndata: \{"jsonrpc":"2.0","id":1,"result":\{\}\}\n\n/);
+      assert.ok(text.endsWith('0\r\n\r\n'), 'the stream ended');
+    }));
+});
