@@ -24,7 +24,7 @@ export function explainFault(fault: ErrorObject, path: Path): readonly Finding[]
     case 'required':
       return [missingKey(path, String(params.missingProperty), parent)];
     case 'discriminator':
-      return typeof params.tagValue === 'string' ? [atValue([...path, 'kind'], unknownKind(params.tagValue))] : [];
+      return params.tagValue === undefined ? [] : [atValue([...path, 'kind'], unknownKind(params.tagValue))];
     case 'propertyNames':
       return [];
     case 'type':
@@ -74,9 +74,9 @@ function missingKey(path: Path, key: string, parent: Parent): Finding {
   return atKey([...path, key], `is required. ${hint}`.trimEnd());
 }
 
-function unknownKind(kind: string): string {
+function unknownKind(kind: unknown): string {
   const kinds = Object.keys(RUNTIME_KINDS);
-  return `unknown kind; the kinds are ${words(kinds)}${didYouMean(kind, kinds)}`;
+  return `unknown kind; the kinds are ${words(kinds)}${didYouMean(String(kind), kinds)}`;
 }
 
 function wrongFormat(fault: ErrorObject, path: Path, format: string): Finding {

@@ -1,6 +1,6 @@
 import { accessSync, constants, statSync } from 'node:fs';
 import { dirname, resolve } from 'node:path';
-import type { Path } from './path.js';
+import { type Path, toWhere } from './path.js';
 import type { Config } from './schema/config.js';
 import { fileFault } from './template.js';
 import type { Rule, View } from './view.js';
@@ -9,12 +9,14 @@ import type { Rule, View } from './view.js';
 export const files: Rule = (view, report) => {
   for (const { path, name, made } of namedFiles(view)) {
     const file = resolve(view.folder, name);
+    const shown = view.referenced.has(toWhere(path)) ? '' : ` ${made ? dirname(file) : file}`;
+    const what = `${made ? 'folder' : 'file'}${shown}`;
     try {
       if (made) accessSync(dirname(file), constants.W_OK);
-      else if (!statSync(file).isFile()) report.error(path, `${file} is not a regular file`);
+      else if (!statSync(file).isFile()) report.error(path, `${what} is not a regular file`);
       else accessSync(file, constants.R_OK);
     } catch (error) {
-      report.error(path, `${made ? `folder ${dirname(file)}` : `file ${file}`} ${fileFault(error)}`);
+      report.error(path, `${what} ${fileFault(error)}`);
     }
   }
 };

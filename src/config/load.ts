@@ -59,7 +59,7 @@ function finish(
 ): LoadedConfig {
   const { value, findings, referenced } = interpolate(input, scope);
   const faults = validate(value, referenced);
-  const view = viewOf(value, faults, scope);
+  const view = viewOf(value, faults, { ...scope, referenced });
   const report = applyRules(view);
   const errors = firstOfEachPlace([...findings, ...faults, ...report.errors]);
   if (errors.length > 0) throw new ConfigError(inOrder(errors, source));
@@ -86,7 +86,9 @@ function readText(shown: string, file: string): string {
     if (error instanceof ConfigError) throw error;
     const fault = fileFault(error);
     const help =
-      fault === 'does not exist' ? `: name a config with -c FILE or PORTCULLIS_CONFIG, or copy an example to ${basename(file)}` : '';
+      fault === 'does not exist'
+        ? `: name a config with -c FILE or PORTCULLIS_CONFIG, or copy config/examples/minimal.yaml to ${basename(file)}`
+        : '';
     throw fail(fault + help);
   }
 }

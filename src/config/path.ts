@@ -22,8 +22,8 @@ export function fromWhere(where: string): Path {
   while (rest !== '') {
     if (rest.startsWith('.')) rest = rest.slice(1);
     if (rest.startsWith('[')) {
-      const end = rest.startsWith('["') ? rest.indexOf('"]') + 1 : rest.indexOf(']');
-      if (end <= 0) return path;
+      const end = endOfBracket(rest);
+      if (end === -1) return path;
       const step = parseStep(rest.slice(1, end));
       if (step === undefined) return path;
       path.push(step);
@@ -37,6 +37,16 @@ export function fromWhere(where: string): Path {
     }
   }
   return path;
+}
+
+/** Where the `]` of a leading `[0]` or `["key"]` stands; brackets inside the quotes do not count. */
+function endOfBracket(text: string): number {
+  if (text[1] !== '"') return text.indexOf(']');
+  for (let at = 2; at < text.length; at += 1) {
+    if (text[at] === '\\') at += 1;
+    else if (text[at] === '"') return text[at + 1] === ']' ? at + 1 : -1;
+  }
+  return -1;
 }
 
 function parseStep(text: string): string | number | undefined {

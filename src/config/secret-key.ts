@@ -1,16 +1,23 @@
 import type { Path } from './path.js';
 
-const SECRET = /secret|passw|passphrase|token|credential|authorization|cookie|bearer|keys?$|[_-]auth$/i;
+const SECRET = /secret|passw|passphrase|token|credential|authorization|cookie|bearer|keys?$|(?:^|[_-])(?:auth|pass)$/i;
 const HARMLESS = /[_-](files?|folder|urls?|uris?|header|claims?|names?|endpoint|types?|ms|s|bytes)$/i;
+
+/** True for a text or number that must not be shown because of its key. Counts (`max_keys`) and switches are no secrets. */
+export function isSecret(path: Path, value: unknown): boolean {
+  if (typeof value === 'string') return isSecretPath(path);
+  return typeof value === 'number' && !String(path.at(-1)).startsWith('max_') && isSecretPath(path);
+}
 
 /**
  * True when the key of a text says that the text is a secret: `client_secret`, `x-api-key`, `sessions.keys[0]`,
- * `shared_secret.value`. Keys that say where a secret is kept (`key_file`, `token_endpoint`) are not.
+ * `shared_secret.value`. Static headers toward an upstream always count: they are there to carry credentials. Keys that say where a secret is kept (`key_file`, `token_endpoint`) are not.
  */
-export function isSecretPath(path: Path): boolean {
+function isSecretPath(path: Path): boolean {
   const keys = path.filter((step) => typeof step === 'string');
   const key = keys.at(-1);
   if (key === undefined) return false;
+  if (keys[0] === 'runtimes' && keys[2] === 'headers') return true;
   if (key === 'value') return smells(keys.at(-2) ?? '');
   return smells(key);
 }

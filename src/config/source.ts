@@ -2,7 +2,7 @@ import { type Document, isAlias, isMap, isScalar, isSeq, type LineCounter, type 
 import type { ConfigProblem } from '../errors/error.js';
 import type { Finding } from './finding.js';
 import { fromWhere, type Path } from './path.js';
-import { isSecretPath } from './secret-key.js';
+import { isSecret } from './secret-key.js';
 
 const WINDOW = 100;
 const USER_INFO = /:\/\/[^/@]*@/;
@@ -52,7 +52,8 @@ export class ConfigSource {
     const start = this.#lines.lineStarts[line - 1] ?? 0;
     const end = this.#text.indexOf('\n', start);
     const from = Math.max(start, offset - WINDOW);
-    const shown = printable(this.#masked(from, Math.min(end === -1 ? this.#text.length : end, offset + WINDOW)));
+    const text = this.#masked(from, Math.min(end === -1 ? this.#text.length : end, offset + WINDOW));
+    const shown = printable(from === start ? text : `…${text.slice(1)}`);
     return { file: this.#name, line, column: col, excerpt: `  ${shown}\n  ${' '.repeat(offset - from)}^` };
   }
 
@@ -71,15 +72,18 @@ export class ConfigSource {
 /** Gives a problem file, line, column and excerpt by its `where`; unchanged when it has a line already or there is no file. */
 export function locate(problem: ConfigProblem, source: ConfigSource | undefined): ConfigProblem {
   if (source === undefined || problem.line !== undefined) return problem;
-  return { ...problem, ...source.at(source.offsetOf(fromWhere(problem.where), 'value')) };
+  return {
+    ...problem,
+    ...source.at(source.offsetOf(fromWhere(problem.where), problem.message.startsWith('unknown key') ? 'key' : 'value')),
+  };
 }
 
 function secretRanges(document: Document.Parsed): readonly (readonly [number, number])[] {
   const ranges: (readonly [number, number])[] = [];
   visit(document, {
     Scalar(key, node, ancestors) {
-      if (key === 'key' || typeof node.value !== 'string' || node.range == null || isPlainReference(node.value)) return;
-      if (isSecretPath(pathOf(ancestors)) || USER_INFO.test(node.value)) ranges.push([node.range[0], node.range[1]]);
+      if (key === 'key' || node.range == null || isPlainReference(node.value)) return;
+      if (isSecret(pathOf(ancestors), node.value) || USER_INFO.test(String(node.value))) ranges.push([node.range[0], node.range[1]]);
     },
   });
   return ranges;
@@ -91,8 +95,8 @@ function pathOf(ancestors: readonly (Document | Node | Pair)[]): Path {
 }
 
 /** A reference without a default shows no value, and the operator needs to see it. */
-function isPlainReference(text: string): boolean {
-  return text.startsWith('${') && !text.includes(':-');
+function isPlainReference(value: unknown): boolean {
+  return typeof value === 'string' && value.startsWith('${') && !value.includes(':-');
 }
 
 function keyText(pair: Pair): string {

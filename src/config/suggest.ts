@@ -10,7 +10,7 @@ export function nearest(word: string, candidates: Iterable<string>): string | un
   let least = (word.length <= 3 ? 1 : Math.max(2, Math.floor(word.length / 3))) + 1;
   for (const candidate of candidates) {
     if (candidate === word || candidate.length > MAX_LENGTH) continue;
-    const far = distance(plain, fold(candidate));
+    const far = howFar(plain, fold(candidate));
     if (far < least) {
       least = far;
       best = candidate;
@@ -23,6 +23,19 @@ export function nearest(word: string, candidates: Iterable<string>): string | un
 export function didYouMean(word: string, candidates: Iterable<string>): string {
   const found = nearest(word, candidates);
   return found === undefined ? '' : `; did you mean ${found}?`;
+}
+
+/** Sharing the first half, at least three letters, is as near as two wrong letters: `proxy` is `proxied`. */
+function howFar(word: string, candidate: string): number {
+  const letters = distance(word, candidate);
+  const shared = commonStart(word, candidate);
+  return shared >= 3 && shared * 2 > candidate.length ? Math.min(letters, 2) : letters;
+}
+
+function commonStart(a: string, b: string): number {
+  let at = 0;
+  while (at < a.length && a[at] === b[at]) at += 1;
+  return at;
 }
 
 /** `maxConnections` and `max-connections` are `max_connections`. */

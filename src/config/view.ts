@@ -22,6 +22,8 @@ export interface View {
   readonly env: Readonly<Record<string, string | undefined>>;
   /** Folder that relative file names start at. */
   readonly folder: string;
+  /** Dotted keys whose values came from references: messages never repeat them. */
+  readonly referenced: ReadonlySet<string>;
 }
 
 /** Where rules tell what they found. */
@@ -47,7 +49,7 @@ export class Report {
 export type Rule = (view: View, report: Report) => void;
 
 /** Cuts a checked value down to what is sound. An unknown key alone does not make its neighbours unsound. */
-export function viewOf(value: unknown, findings: readonly Finding[], scope: Pick<View, 'env' | 'folder'>): View {
+export function viewOf(value: unknown, findings: readonly Finding[], scope: Pick<View, 'env' | 'folder' | 'referenced'>): View {
   const config = (isMapping(value) ? value : {}) as Partial<Config>;
   const broken = findings.filter((finding) => finding.mild !== true).map((finding) => finding.path);
   const sound = (path: Path) => !broken.some((other) => startsWith(other, path) || startsWith(path, other));
@@ -66,7 +68,9 @@ export function viewOf(value: unknown, findings: readonly Finding[], scope: Pick
     runtimes: entries<RuntimeConfig>('runtimes'),
     routes: routes.flatMap((route, index) => (sound(['routes', index]) ? [{ at: ['routes', index], route }] : [])),
     telemetry: sound(['telemetry']) ? config.telemetry : undefined,
-    ...scope,
+    env: scope.env,
+    folder: scope.folder,
+    referenced: scope.referenced,
   };
 }
 

@@ -40,7 +40,7 @@ export function whyNotOrigin(text: string): string | undefined {
   if (text === '*') return 'must name one origin; list each that may call';
   const end = text.indexOf('://');
   if (end === -1) return whyNotAuthority(text);
-  if (!/^[a-z][a-z0-9+.-]{0,31}$/.test(text.slice(0, end))) return 'must begin with a lower-case scheme such as https://';
+  if (!/^https?$/.test(text.slice(0, end))) return 'must begin with http:// or https://, in lower case';
   const fault = whyNotAuthority(text.slice(end + 3));
   if (fault === 'must be host or host:port') return 'must be scheme://host or scheme://host:port, without path or slash at the end';
   if (/^http:.*:80$|^https:.*:443$/.test(text)) return 'must be without the default port: browsers leave it out of Origin';

@@ -42,10 +42,7 @@ export const limits: Rule = ({ listener, env }, report) => {
   if (listener === undefined) return;
   const { limits } = listener;
   if (limits.request_timeout_max_ms < limits.request_timeout_ms) {
-    report.error(
-      ['listener', 'limits', 'request_timeout_max_ms'],
-      `is less than request_timeout_ms (${limits.request_timeout_ms}): it must be at least as much`,
-    );
+    report.error(['listener', 'limits', 'request_timeout_max_ms'], 'is less than request_timeout_ms: it must be at least as much');
   }
   const grace = env.TERMINATION_GRACE_PERIOD_SECONDS;
   if (grace === undefined || grace === '') return;

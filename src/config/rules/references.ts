@@ -12,8 +12,8 @@ export const references: Rule = (view, report) => {
       const names = [...view.runtimes.keys()];
       report.error([...at, 'runtime'], `no runtime has this name${didYouMean(route.runtime, names) || `; there ${are(names)}`}`);
     }
-    for (const gate of route.gates) {
-      if (view.listener?.gates.includes(gate)) report.warn([...at, 'gates'], `${gate} runs in listener.gates already, so it runs twice`);
+    for (const [index, gate] of route.gates.entries()) {
+      if (view.listener?.gates.includes(gate)) report.warn([...at, 'gates', index], 'this gate is in listener.gates too, so it runs twice');
     }
   }
   if (view.listener === undefined) return;

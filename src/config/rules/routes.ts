@@ -1,3 +1,4 @@
+import { toWhere } from '../path.js';
 import type { Rule, View } from '../view.js';
 
 const WELL_KNOWN = '/.well-known/oauth-protected-resource';
@@ -52,11 +53,11 @@ export const prefixes: Rule = (view, report) => {
     const prefix = route.path.endsWith('/') ? route.path : `${route.path}/`;
     const covered = view.routes
       .filter((other) => other.route !== route && other.route.path.startsWith(prefix))
-      .map((other) => other.route.path);
+      .map((other) => toWhere(other.at));
     if (covered.length === 0) continue;
     report.warn(
       [...at, 'path'],
-      `this prefix covers ${covered.slice(0, 5).join(', ')} too: the longer path wins there, every near miss of it goes to ${route.runtime}`,
+      `this prefix covers the path of ${covered.slice(0, 5).join(', ')} too: the longer path wins there, every near miss of it goes to this runtime`,
     );
   }
 };

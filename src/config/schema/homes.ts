@@ -5,6 +5,7 @@ interface Node {
   readonly patternProperties?: Readonly<Record<string, Node>>;
   readonly items?: Node;
   readonly oneOf?: readonly Node[];
+  readonly const?: string;
 }
 
 /** The sections that have a key of this name, e.g. `listener.limits` for `max_connections`; empty when none has. */
@@ -22,6 +23,6 @@ function collect(node: Node, where: string, homes: Map<string, Set<string>>): Ma
   }
   for (const child of Object.values(node.patternProperties ?? {})) collect(child, `${where}.NAME`, homes);
   if (node.items !== undefined) collect(node.items, `${where}[]`, homes);
-  for (const child of node.oneOf ?? []) collect(child, where, homes);
+  for (const child of node.oneOf ?? []) collect(child, `${where} of kind ${child.properties?.kind?.const}`, homes);
   return homes;
 }

@@ -53,7 +53,7 @@ export const ListenerSchema = section(
     ),
     allowed_origins: list(
       text('host, host:port or scheme://host[:port].', { format: 'listed-origin', maxLength: 512 }),
-      'Origins that may call beside the loopback names. host allows every port, host:port pins it, a full origin pins the scheme too. A request without Origin is not affected.',
+      'Origins that may call beside the loopback names. host allows every port, host:port pins it, a full origin (http or https) pins the scheme too. A request without Origin is not affected.',
     ),
     allowed_hosts: list(
       text('host or host:port.', { format: 'authority', maxLength: 512 }),

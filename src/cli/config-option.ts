@@ -1,0 +1,21 @@
+import { type Command, Option } from 'commander';
+import { type LoadedConfig, loadConfig } from '../config/load.js';
+import type { CliIo } from './io.js';
+
+const DEFAULT_FILE = 'portcullis.yaml';
+
+/** What `-c` gave. */
+export interface ConfigOption {
+  readonly config?: string;
+}
+
+/** Adds `-c FILE` to a command. */
+export function withConfigOption(command: Command): Command {
+  return command.addOption(new Option('-c, --config <file>', `config file (default: $PORTCULLIS_CONFIG, then ./${DEFAULT_FILE})`));
+}
+
+/** Loads the file that `-c`, `PORTCULLIS_CONFIG` or the default names, in this order. Throws ConfigError. */
+export function loadNamedConfig(options: ConfigOption, io: CliIo): LoadedConfig {
+  const named = options.config ?? io.env.PORTCULLIS_CONFIG;
+  return loadConfig(named === undefined || named === '' ? DEFAULT_FILE : named, { env: io.env, cwd: io.cwd });
+}

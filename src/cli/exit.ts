@@ -1,0 +1,21 @@
+/** Exit codes of the command line, after sysexits. */
+export const EXIT = {
+  ok: 0,
+  /** The command line is wrong. */
+  usage: 64,
+  /** The address cannot be bound. */
+  unavailable: 69,
+  /** The configuration is wrong. */
+  config: 78,
+} as const;
+
+/** Thrown by a command that ends with a code other than 0; `message` goes to standard error, if there is one. */
+export class CliExit extends Error {
+  override readonly name = 'CliExit';
+  readonly code: number;
+
+  constructor(code: number, message = '') {
+    super(message);
+    this.code = code;
+  }
+}

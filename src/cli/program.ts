@@ -1,0 +1,42 @@
+import { Command, CommanderError } from 'commander';
+import { ConfigError } from '../errors/error.js';
+import { version } from '../version.js';
+import { CliExit, EXIT } from './exit.js';
+import type { CliIo } from './io.js';
+import { registerPrintConfig } from './print-config.js';
+import { registerValidate } from './validate.js';
+
+const COMMANDS = [registerValidate, registerPrintConfig];
+
+/** The command line with all its commands. It writes through `io` only and throws where commander would end the process. */
+export function buildProgram(io: CliIo): Command {
+  const program = new Command('portcullis')
+    .description('The gate in front of MCP servers.')
+    .version(version, '-V, --version', 'print the version')
+    .helpOption('-h, --help', 'print help')
+    .configureOutput({ writeOut: io.stdout, writeErr: io.stderr })
+    .showHelpAfterError('(portcullis --help lists the commands, portcullis COMMAND --help their options)')
+    .exitOverride();
+  for (const register of COMMANDS) register(program, io);
+  return program;
+}
+
+/** Runs one command line, without the two leading words of `process.argv`, and returns the exit code. What is unforeseen is thrown. */
+export async function runProgram(program: Command, args: readonly string[], io: CliIo): Promise<number> {
+  try {
+    await program.parseAsync([...args], { from: 'user' });
+    return EXIT.ok;
+  } catch (error) {
+    if (error instanceof CommanderError) return error.exitCode === 0 ? EXIT.ok : EXIT.usage;
+    if (error instanceof CliExit) {
+      if (error.message !== '') io.stderr(`${error.message}\n`);
+      return error.code;
+    }
+    if (error instanceof ConfigError) {
+      const count = error.problems.length;
+      io.stderr(`${error.message}\n${count === 1 ? '1 problem' : `${count} problems`} in the configuration\n`);
+      return EXIT.config;
+    }
+    throw error;
+  }
+}

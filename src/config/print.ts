@@ -1,0 +1,36 @@
+import { stringify } from 'yaml';
+import type { LoadedConfig } from './load.js';
+import { type Path, toWhere } from './path.js';
+import { ConfigSchema } from './schema/config.js';
+import { isSecret } from './secret-key.js';
+
+const HIDDEN = '***';
+
+interface Node {
+  readonly properties?: Readonly<Record<string, Node>>;
+  readonly patternProperties?: Readonly<Record<string, Node>>;
+  readonly items?: Node;
+  readonly oneOf?: readonly Node[];
+  readonly const?: unknown;
+}
+
+/**
+ * The config that is in force, as YAML in the schema's order: defaults filled, and `***` for every value that came from a
+ * reference and every text whose key says that it is a secret.
+ */
+export function printConfig(loaded: Pick<LoadedConfig, 'config' | 'referenced'>): string {
+  return stringify(shown(loaded.config, [], ConfigSchema as Node, loaded.referenced), { lineWidth: 0, aliasDuplicateObjects: false });
+}
+
+function shown(value: unknown, path: Path, schema: Node | undefined, referenced: ReadonlySet<string>): unknown {
+  if (referenced.has(toWhere(path)) || isSecret(path, value)) return HIDDEN;
+  if (typeof value === 'string') return value.replace(/:\/\/[^/@]*@/g, `://${HIDDEN}@`);
+  if (Array.isArray(value)) return value.map((item: unknown, index) => shown(item, [...path, index], schema?.items, referenced));
+  if (typeof value !== 'object' || value === null) return value;
+  const known = schema?.oneOf?.find((kind) => kind.properties?.kind?.const === (value as { readonly kind?: unknown }).kind) ?? schema;
+  const every = Object.values(known?.patternProperties ?? {})[0];
+  const keys = new Set([...Object.keys(known?.properties ?? {}).filter((key) => Object.hasOwn(value, key)), ...Object.keys(value)]);
+  const inner = (key: string) =>
+    shown((value as Record<string, unknown>)[key], [...path, key], known?.properties?.[key] ?? every, referenced);
+  return Object.fromEntries([...keys].map((key) => [key, inner(key)]));
+}
