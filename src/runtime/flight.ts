@@ -1,0 +1,159 @@
+import type { Dispatcher, Pool } from 'undici';
+import type { Timer } from '../contract/clock.js';
+import type { Call, Exchange } from '../contract/runtime.js';
+import type { ErrorCode } from '../errors/codes.js';
+import { type ErrorDetail, GatewayError } from '../errors/error.js';
+import type { Answer, AnswerHost, OpenSession, ProxiedParts } from './answer.js';
+import { faultBeforeHead } from './faults.js';
+import type { Lane, Waiter } from './lane.js';
+import { openAnswer } from './open-answer.js';
+import { readUpstreamHead } from './response-headers.js';
+
+/** Told one of the two for each flight whose upstream was asked and not stopped: a head came, or none. */
+export interface FlightWatch {
+  answered(status: number): void;
+  failed(code: ErrorCode): void;
+}
+
+/**
+ * One exchange with the upstream, from waiting for a connection to the last byte. It owns its place in the lane and gives it back
+ * in `#leave`, once, on every way out. undici calls the `on…` methods: this older form of handler is taken as it is, while the
+ * newer one is wrapped and gets its headers as an object for each call.
+ */
+export class Flight implements Dispatcher.DispatchHandler, AnswerHost, Waiter {
+  readonly call: Call;
+  readonly exchange: Exchange;
+  readonly parts: ProxiedParts;
+  readonly session: OpenSession | undefined;
+  readonly #request: Dispatcher.DispatchOptions;
+  readonly #watch: FlightWatch;
+  readonly #lane: Lane;
+  readonly #pool: Pool;
+  #answer: Answer | undefined;
+  #abort: ((error: Error) => void) | undefined;
+  #resume: (() => void) | undefined;
+  #launched = false;
+  #stopped = false;
+  #left = false;
+  #linger: Timer | undefined;
+  #ignored = 0;
+
+  constructor(parts: ProxiedParts, route: FlightRoute, call: Call, exchange: Exchange, session: OpenSession | undefined) {
+    this.parts = parts;
+    this.call = call;
+    this.exchange = exchange;
+    this.session = session;
+    this.#request = route.request;
+    this.#watch = route.watch;
+    this.#lane = route.lane;
+    this.#pool = route.pool;
+  }
+
+  /** Takes a place, or tells the client that there is none. */
+  start(): void {
+    this.exchange.onCancel(() => this.abort());
+    if (this.#lane.enter(this)) return;
+    this.#left = true;
+    this.fail('OVERLOADED', 'lane', { headers: { 'retry-after': '1' } });
+  }
+
+  launch(): void {
+    this.#launched = true;
+    this.exchange.handedOver();
+    this.#pool.dispatch(this.#request, this);
+  }
+
+  abort(): void {
+    if (this.#stopped) return;
+    this.#stopped = true;
+    if (!this.#launched) this.#leave();
+    else this.#abort?.(STOPPED);
+  }
+
+  resume(): void {
+    this.#resume?.();
+  }
+
+  release(): void {
+    this.#answer = undefined;
+    // A body that ends by itself leaves its connection usable; destroying it would cost the next call a handshake.
+    this.#linger ??= this.parts.clock.timer(LINGER_MS, () => this.abort());
+  }
+
+  fail(code: ErrorCode, reason: string, detail?: ErrorDetail): void {
+    if (BLAMED.has(code)) this.note(code, reason);
+    this.exchange.fail(new GatewayError(code, detail));
+  }
+
+  note(code: ErrorCode, reason: string): void {
+    const fields = { runtime: this.parts.name, route: this.call.route.path, request_id: this.call.head.id, code, reason };
+    this.parts.log.warn(fields, 'the upstream failed');
+  }
+
+  onConnect(abort: (error?: Error) => void): void {
+    // Thrown, not aborted: the connection was not used yet and stays good for the next call.
+    if (this.#stopped) throw STOPPED;
+    this.#abort = abort;
+  }
+
+  onHeaders(status: number, raw: Buffer[], resume: () => void): boolean {
+    if (status < 200) return true;
+    this.exchange.handedBack();
+    this.#resume = resume;
+    this.#watch.answered(status);
+    this.#answer = openAnswer(this, readUpstreamHead(status, raw));
+    if (this.#answer === undefined) this.release();
+    return true;
+  }
+
+  onData(chunk: Buffer): boolean {
+    if (this.#answer !== undefined) return this.#answer.data(chunk);
+    this.#ignored += chunk.length;
+    if (this.#ignored > LINGER_BYTES) this.abort();
+    return true;
+  }
+
+  onComplete(): void {
+    if (!this.#stopped) {
+      this.#stopped = true;
+      this.#answer?.end();
+    }
+    this.#leave();
+  }
+
+  onError(error: Error): void {
+    if (!this.#stopped) {
+      this.#stopped = true;
+      this.#failed(error);
+    }
+    this.#leave();
+  }
+
+  #failed(error: Error): void {
+    if (this.#resume !== undefined) return this.#answer?.broken(error);
+    this.exchange.handedBack();
+    const fault = faultBeforeHead(error);
+    this.#watch.failed(fault.code);
+    this.fail(fault.code, fault.reason);
+  }
+
+  #leave(): void {
+    if (this.#left) return;
+    this.#left = true;
+    this.#linger?.cancel();
+    this.#lane.leave(this);
+  }
+}
+
+/** Where a flight goes. */
+export interface FlightRoute {
+  readonly request: Dispatcher.DispatchOptions;
+  readonly watch: FlightWatch;
+  readonly lane: Lane;
+  readonly pool: Pool;
+}
+
+const LINGER_MS = 250;
+const LINGER_BYTES = 65_536;
+const STOPPED = new Error('stopped');
+const BLAMED: ReadonlySet<ErrorCode> = new Set(['UPSTREAM_UNREACHABLE', 'UPSTREAM_BROKEN', 'UPSTREAM_REFUSED']);

@@ -1,0 +1,188 @@
+import type { Pool } from 'undici';
+import type { Clock } from '../contract/clock.js';
+import type { Log } from '../contract/log.js';
+import type { Call, Exchange, Health, Runtime } from '../contract/runtime.js';
+import type { Telemetry } from '../contract/telemetry.js';
+import { GatewayError } from '../errors/error.js';
+import type { OpenSession, ProxiedParts } from './answer.js';
+import { Flight, type FlightRoute, type FlightWatch } from './flight.js';
+import { forwardedIdentity } from './forwarded-identity.js';
+import { Lane } from './lane.js';
+import { bindingOf } from './open-answer.js';
+import { createRatedLog } from './rated-log.js';
+import { fixedHeaders, requestHeaders } from './request-headers.js';
+import type { SessionSeal } from './session-seal.js';
+import { checkStaticHeaders } from './static-headers.js';
+import { createToolsLearner } from './tools-learner.js';
+import { openUpstreamPool } from './upstream-pool.js';
+import { parseUpstreamUrl } from './upstream-url.js';
+
+export interface ProxiedOptions {
+  /** Config name. */
+  readonly name: string;
+  /** The MCP endpoint of the upstream, http or https; nothing of a client's request shapes it. */
+  readonly url: string;
+  /** Sent with every request, e.g. the upstream's own credential. */
+  readonly headers?: Readonly<Record<string, string>> | undefined;
+  /** PEM of a certificate authority that is trusted beside the public ones. */
+  readonly ca?: string | undefined;
+  /** Upstream connections for calls, and as many again for long-lived streams; default 1024. */
+  readonly connections?: number | undefined;
+  /** Exchanges that may wait for a connection, per kind; default 256. Beyond it: 503 `OVERLOADED`. */
+  readonly max_waiting?: number | undefined;
+  /** Largest event of an event stream; default 4 194 304 bytes. Beyond it the stream ends with an error event. */
+  readonly max_event_bytes?: number | undefined;
+  /** Largest JSON answer; default 268 435 456 bytes. Beyond it: 502 `UPSTREAM_BROKEN`, or a cut body if it had begun. */
+  readonly max_response_bytes?: number | undefined;
+}
+
+export interface ProxiedDeps {
+  readonly log: Log;
+  readonly clock: Clock;
+  readonly telemetry: Telemetry;
+  readonly seal: SessionSeal;
+}
+
+/** Connections by state, for the `upstream_connections` gauge. */
+export interface UpstreamStats {
+  /** Open and idle. */
+  readonly free: number;
+  /** Carrying an exchange. */
+  readonly running: number;
+  /** Given to a connection that is still being opened. */
+  readonly pending: number;
+  /** Waiting for a connection. */
+  readonly queued: number;
+}
+
+export interface ProxiedRuntime extends Runtime {
+  stats(): UpstreamStats;
+}
+
+/**
+ * The runtime that ends a route at one MCP server over Streamable HTTP, in every era. Bodies go on as the bytes that were judged;
+ * head fields by allowlist; TLS is verified; nothing is retried and no redirect followed; the exchange's deadline is the only one.
+ * @throws ConfigError when the URL or a static header is not usable.
+ */
+export function createProxied(options: ProxiedOptions, deps: ProxiedDeps): ProxiedRuntime {
+  const { origin, target } = parseUpstreamUrl(options.name, options.url);
+  checkStaticHeaders(options.name, options.headers ?? {});
+  const fixed = fixedHeaders(options.headers ?? {});
+  const connections = options.connections ?? 1024;
+  const { name } = options;
+  const { clock, telemetry, seal } = deps;
+  const parts: ProxiedParts = {
+    name,
+    clock,
+    seal,
+    log: createRatedLog(deps.log, clock),
+    tools: createToolsLearner(telemetry, clock),
+    max_event_bytes: options.max_event_bytes ?? 4_194_304,
+    max_response_bytes: options.max_response_bytes ?? 268_435_456,
+  };
+  let health: Health = 'starting';
+  let failures = 0;
+  const watch: FlightWatch = {
+    answered(status) {
+      failures = 0;
+      if (health === 'degraded') health = 'ready';
+      telemetry.upstreamAnswered(name, CLASSES[Math.floor(status / 100)] ?? 'error');
+    },
+    failed(code) {
+      if (code !== 'UPSTREAM_UNREACHABLE' && code !== 'UPSTREAM_BROKEN') return;
+      telemetry.upstreamAnswered(name, 'error');
+      failures += 1;
+      if (failures >= DEGRADED_AFTER && health === 'ready') health = 'degraded';
+    },
+  };
+  const openPool = (): Pool =>
+    openUpstreamPool({
+      origin,
+      connections,
+      ca: options.ca,
+      clock,
+      onConnected: (seconds) => telemetry.upstreamConnected(name, seconds),
+    });
+  // Streams have a pool of their own: they cannot starve calls, and undici walks over every busy connection to find a free one.
+  const calls: Way = { pool: openPool(), lane: new Lane(connections, options.max_waiting ?? 256) };
+  const streams: Way = { pool: openPool(), lane: new Lane(connections, options.max_waiting ?? 256) };
+
+  const fly = (call: Call, exchange: Exchange, session: OpenSession | undefined): void => {
+    const method = METHODS[call.kind];
+    const identity =
+      call.identity !== undefined && call.route.forward_identity_header !== undefined ? forwardedIdentity(call.identity) : undefined;
+    const headers = requestHeaders(fixed[method.fixed], call, session?.upstream, identity);
+    const body = method.name === 'POST' ? call.body : null;
+    const way = call.kind === 'get_stream' || call.method === 'subscriptions/listen' ? streams : calls;
+    const route: FlightRoute = { request: { path: target, method: method.name, headers, body }, watch, ...way };
+    new Flight(parts, route, call, exchange, session).start();
+  };
+
+  return {
+    name,
+    kind: 'proxied',
+    get health() {
+      return health;
+    },
+    start() {
+      health = 'ready';
+      return Promise.resolve();
+    },
+    handle(call, exchange) {
+      if (health === 'stopped') return exchange.fail(new GatewayError('DRAINING'));
+      const session = sessionOf(call, seal);
+      if (session instanceof GatewayError) exchange.fail(session);
+      else fly(call, exchange, session);
+    },
+    stats() {
+      const all = [calls, streams];
+      const sum = (read: (way: Way) => number): number => all.reduce((total, way) => total + read(way), 0);
+      return {
+        free: sum(({ pool }) => pool.stats.free),
+        running: sum(({ pool }) => pool.stats.running),
+        pending: sum(({ pool }) => pool.stats.pending),
+        queued: sum(({ lane }) => lane.waiting),
+      };
+    },
+    async close(deadline_ms) {
+      health = 'stopped';
+      await Promise.all([calls, streams].map(({ pool }) => closePool(pool, clock, deadline_ms)));
+    },
+  };
+}
+
+interface Way {
+  readonly pool: Pool;
+  readonly lane: Lane;
+}
+
+const DEGRADED_AFTER = 3;
+const CLASSES: readonly (string | undefined)[] = [undefined, undefined, '2xx', '3xx', '4xx', '5xx'];
+const METHODS = {
+  request: { name: 'POST', fixed: 'post' },
+  notification: { name: 'POST', fixed: 'post' },
+  response: { name: 'POST', fixed: 'post' },
+  get_stream: { name: 'GET', fixed: 'get' },
+  session_end: { name: 'DELETE', fixed: 'delete' },
+} as const;
+
+/** The session that a legacy call belongs to. `initialize` begins one and modern calls have none, whatever they send. */
+function sessionOf(call: Call, seal: SessionSeal): OpenSession | undefined | GatewayError {
+  if (call.era === 'modern' || call.method === 'initialize') return undefined;
+  const given = call.head.headers.all('mcp-session-id');
+  if (given.length === 0) return call.kind === 'session_end' ? new GatewayError('SESSION_REQUIRED') : undefined;
+  if (given.length > 1) return new GatewayError('SESSION_REQUIRED', { detail: 'It was sent more than once.' });
+  const sealed = given[0] as string;
+  const upstream = seal.open(sealed, bindingOf(call));
+  return upstream === undefined ? new GatewayError('SESSION_NOT_FOUND') : { sealed, upstream };
+}
+
+async function closePool(pool: Pool, clock: Clock, deadline_ms: number): Promise<void> {
+  let timer: { cancel(): void } | undefined;
+  const late = new Promise<void>((resolve) => {
+    timer = clock.timer(deadline_ms, resolve);
+  });
+  await Promise.race([pool.close(), late]);
+  timer?.cancel();
+  if (!pool.destroyed) await pool.destroy();
+}

@@ -1,0 +1,45 @@
+import { createSecureContext, rootCertificates } from 'node:tls';
+import { buildConnector, Pool } from 'undici';
+import type { Clock } from '../contract/clock.js';
+
+export interface UpstreamPoolOptions {
+  readonly origin: string;
+  /** Connections that may be open at once; each carries one exchange at a time. */
+  readonly connections: number;
+  /** PEM of a certificate authority that is trusted beside the public ones. */
+  readonly ca?: string | undefined;
+  /** Time to open a connection, TLS included; default 10 000. */
+  readonly connect_timeout_ms?: number | undefined;
+  /** Time to the answer's head; default 0: the caller's own deadline is the bound. */
+  readonly headers_timeout_ms?: number | undefined;
+  readonly clock: Clock;
+  readonly onConnected: (seconds: number) => void;
+}
+
+/**
+ * Opens an undici pool for one origin: verified TLS always, one exchange a connection, no idle timer on answers (a quiet event
+ * stream is not cut, a slow call not cancelled), answer heads bounded to 32 KiB.
+ */
+export function openUpstreamPool(options: UpstreamPoolOptions): Pool {
+  // Made once: building the trust store for each connection costs milliseconds.
+  const secureContext = options.ca === undefined ? undefined : createSecureContext({ ca: [...rootCertificates, options.ca] });
+  const connect = buildConnector({
+    rejectUnauthorized: true,
+    timeout: options.connect_timeout_ms ?? 10_000,
+    ...(secureContext === undefined ? {} : { secureContext }),
+  });
+  return new Pool(options.origin, {
+    connections: options.connections,
+    pipelining: 1,
+    headersTimeout: options.headers_timeout_ms ?? 0,
+    bodyTimeout: 0,
+    maxHeaderSize: 32_768,
+    connect: (target, callback) => {
+      const began = options.clock.mono_ms();
+      connect(target, (...result) => {
+        if (result[0] === null) options.onConnected((options.clock.mono_ms() - began) / 1000);
+        callback(...result);
+      });
+    },
+  });
+}

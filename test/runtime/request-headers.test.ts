@@ -1,0 +1,187 @@
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+import { forwardedIdentity } from '../../src/runtime/forwarded-identity.js';
+import { fixedHeaders, requestHeaders } from '../../src/runtime/request-headers.js';
+import { checkStaticHeaders } from '../../src/runtime/static-headers.js';
+import { legacyBare, legacyCall, modernCall } from '../support/proxied-bench.js';
+
+const fixed = fixedHeaders({ 'X-Api-Key': 'k' });
+const own = [
+  'content-type',
+  'application/json',
+  'accept',
+  'application/json, text/event-stream',
+  'accept-encoding',
+  'identity',
+  'x-api-key',
+  'k',
+];
+const added = (list: readonly string[]): readonly string[] => list.slice(own.length);
+
+describe('upstream request headers', () => {
+  it('B16 no credential, identity header or hop-by-hop field of the client goes upstream', () => {
+    const headers = {
+      Authorization: 'Bearer T',
+      'Proxy-Authorization': 'Basic eA==',
+      Cookie: 's=1',
+      'X-Forwarded-Client-Cert': 'Hash=ab',
+      'X-Forwarded-For': '10.0.0.1',
+      'X-Forwarded-Host': 'evil.test',
+      Forwarded: 'host=evil.test',
+      'X-Api-Key': 'stolen',
+      mcp_session_id: 's',
+      mcp_name: 'x',
+      Mcp_Param_Region: 'eu',
+      Expect: '100-continue',
+      Upgrade: 'h2c',
+      TE: 'trailers',
+      Host: 'mcp.example.com',
+      Origin: 'https://app.example.com',
+      'Accept-Encoding': 'gzip',
+      'Content-Length': '3',
+      'Transfer-Encoding': 'chunked',
+    };
+    const call = modernCall('tools/list', {}, { headers });
+    assert.deepEqual(requestHeaders(fixed.post, call, undefined, undefined), [
+      ...own,
+      'mcp-protocol-version',
+      '2026-07-28',
+      'mcp-method',
+      'tools/list',
+    ]);
+  });
+
+  it('passes the mirrored headers of a modern call as they were sent, parameters and trace context too', () => {
+    const headers = {
+      'Mcp-Name': '=?base64?Z3LDtsOfZQ==?=',
+      'Mcp-Param-Region': 'us-west1',
+      'Mcp-Param-Text': '=?base64?IHBhZGRlZCA=?=',
+      'Mcp-Param-': 'odd',
+      traceparent: '00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01',
+      tracestate: ['a=1', 'b=2'],
+    };
+    const call = modernCall('tools/call', { name: 'größe' }, { headers });
+    assert.deepEqual(added(requestHeaders(fixed.post, call, undefined, undefined)), [
+      'mcp-protocol-version',
+      '2026-07-28',
+      'mcp-method',
+      'tools/call',
+      'mcp-name',
+      '=?base64?Z3LDtsOfZQ==?=',
+      'mcp-param-region',
+      'us-west1',
+      'mcp-param-text',
+      '=?base64?IHBhZGRlZCA=?=',
+      'mcp-param-',
+      'odd',
+      'traceparent',
+      '00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01',
+      'tracestate',
+      'a=1',
+      'tracestate',
+      'b=2',
+    ]);
+  });
+
+  it('B39 a legacy call carries its own version and session, never modern headers; one without a version gets none', () => {
+    const headers = { 'Mcp-Session-Id': 'sealed', 'Mcp-Method': 'tools/list', 'Mcp-Name': 'x', 'Mcp-Param-A': '1', 'Last-Event-ID': '7' };
+    const call = legacyCall('tools/list', {}, { headers });
+    assert.deepEqual(added(requestHeaders(fixed.post, call, 'upstream-session', undefined)), [
+      'mcp-session-id',
+      'upstream-session',
+      'mcp-protocol-version',
+      '2025-11-25',
+    ]);
+    const silent = { ...call, head: { ...call.head, headers: { ...call.head.headers, raw: ['Mcp-Session-Id', 'stale'] } } };
+    assert.deepEqual(added(requestHeaders(fixed.post, silent, undefined, undefined)), []);
+  });
+
+  it('Last-Event-ID goes with a legacy GET only', () => {
+    const call = legacyBare('get_stream', { headers: { 'Last-Event-ID': '7' } });
+    assert.deepEqual(requestHeaders(fixed.get, call, undefined, undefined), [
+      'accept',
+      'text/event-stream',
+      'accept-encoding',
+      'identity',
+      'x-api-key',
+      'k',
+      'mcp-protocol-version',
+      '2025-11-25',
+      'last-event-id',
+      '7',
+    ]);
+    assert.equal(
+      requestHeaders(fixed.post, modernCall('tools/list', {}, { headers: { 'Last-Event-ID': '7' } }), undefined, undefined).includes(
+        'last-event-id',
+      ),
+      false,
+    );
+  });
+
+  it('a repeated single field goes once, and a Connection field deletes nothing', () => {
+    const call = modernCall(
+      'tools/list',
+      {},
+      { headers: { traceparent: ['00-a', '00-b'], Connection: 'x-api-key, mcp-method, mcp-protocol-version' } },
+    );
+    assert.deepEqual(requestHeaders(fixed.post, call, undefined, undefined), [
+      ...own,
+      'mcp-protocol-version',
+      '2026-07-28',
+      'mcp-method',
+      'tools/list',
+      'traceparent',
+      '00-a',
+    ]);
+  });
+
+  it('the identity header says what the gates found, in ASCII, and replaces a copy by the client', () => {
+    const identity = {
+      principal: 'grüße\r\n',
+      issuer: 'https://id.example.com',
+      scopes: new Set(['a', 'b']),
+      client: 'cli',
+      expires_at_ms: 1_999,
+      facts: {},
+    };
+    const value = forwardedIdentity(identity);
+    assert.match(value, /^[A-Za-z0-9_-]+$/);
+    assert.deepEqual(JSON.parse(Buffer.from(value, 'base64url').toString()), {
+      iss: 'https://id.example.com',
+      sub: 'grüße\r\n',
+      client_id: 'cli',
+      scope: 'a b',
+      exp: 1,
+    });
+    const call = modernCall(
+      'ping',
+      {},
+      { route: { forward_identity_header: 'mcp-param-who' }, headers: { 'Mcp-Param-Who': 'forged', 'X-Who': 'forged' } },
+    );
+    const list = requestHeaders(fixed.post, call, undefined, value);
+    assert.deepEqual(added(list).slice(0, 2), ['mcp-param-who', value]);
+    assert.equal(list.includes('forged'), false);
+  });
+
+  it('static headers that the gateway writes itself, or that are no fields, are refused by name and never by value', () => {
+    const bad = { Host: 'x', 'content-length': '1', 'Mcp-Session-Id': 's', connection: 'close', 'a b': 'x', ok: 'top\r\nsecret' };
+    assert.throws(
+      () => checkStaticHeaders('files', bad),
+      (error: Error) => {
+        assert.deepEqual(
+          error.message.split('\n').map((line) => line.trim()),
+          [
+            'runtimes.files.headers.Host: is written by the gateway itself and cannot be set',
+            'runtimes.files.headers.content-length: is written by the gateway itself and cannot be set',
+            'runtimes.files.headers.Mcp-Session-Id: is written by the gateway itself and cannot be set',
+            'runtimes.files.headers.connection: is written by the gateway itself and cannot be set',
+            'runtimes.files.headers.a b: is not a header name',
+            'runtimes.files.headers.ok: the value must be printable ASCII',
+          ],
+        );
+        return true;
+      },
+    );
+    checkStaticHeaders('files', { Authorization: 'Bearer own', 'X-Api-Key': 'k' });
+  });
+});

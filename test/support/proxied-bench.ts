@@ -1,0 +1,146 @@
+import type { Clock } from '../../src/contract/clock.js';
+import type { Identity } from '../../src/contract/identity.js';
+import type { Call, CallRoute } from '../../src/contract/runtime.js';
+import type { Telemetry } from '../../src/contract/telemetry.js';
+import { createProxied, type ProxiedOptions, type ProxiedRuntime } from '../../src/runtime/proxied.js';
+import { createSessionSeal, type SessionSeal } from '../../src/runtime/session-seal.js';
+import { makeHead, makeLog, type TestLog } from '../../src/testing.js';
+import { createFakeExchange, type FakeExchange, type FakeExchangeInit } from './fake-exchange.js';
+
+/** Real time, as `main.ts` gives it. */
+export const realClock: Clock = {
+  now_ms: () => Date.now(),
+  mono_ms: () => performance.now(),
+  timer: (delay_ms, run) => {
+    const timer = setTimeout(run, delay_ms).unref();
+    return { cancel: () => clearTimeout(timer) };
+  },
+  interval: (period_ms, run) => {
+    const timer = setInterval(run, period_ms).unref();
+    return { cancel: () => clearInterval(timer) };
+  },
+};
+
+export const testRoute: CallRoute = { path: '/alpha/mcp', url: 'https://mcp.example.com/alpha/mcp', runtime: 'alpha' };
+
+/** What telemetry was told, `name value value`. */
+export interface Told {
+  readonly lines: string[];
+  readonly telemetry: Telemetry;
+}
+
+export function createTold(): Told {
+  const lines: string[] = [];
+  const telemetry = {
+    upstreamAnswered: (runtime: string, code: string) => void lines.push(`answered ${runtime} ${code}`),
+    upstreamConnected: (runtime: string, seconds: number) => void lines.push(`connected ${runtime} ${seconds < 10}`),
+    toolsListed: (route: string, names: readonly string[]) => void lines.push(`tools ${route} ${names.join(',')}`),
+  } as unknown as Telemetry;
+  return { lines, telemetry };
+}
+
+export interface ProxiedBench {
+  readonly runtime: ProxiedRuntime;
+  readonly log: TestLog;
+  readonly told: readonly string[];
+  readonly seal: SessionSeal;
+  /** Hands a call over and returns the client's half. */
+  send(call: Call, init?: FakeExchangeInit): FakeExchange;
+}
+
+/** A started proxied runtime named `alpha`. The caller closes it. */
+export async function openProxied(url: string, options: Partial<ProxiedOptions> = {}): Promise<ProxiedBench> {
+  const log = makeLog();
+  const told = createTold();
+  const seal = createSessionSeal({ keys: ['test secret'], ttl_s: 3600, clock: realClock });
+  const runtime = createProxied({ name: 'alpha', url, ...options }, { log, clock: realClock, telemetry: told.telemetry, seal });
+  await runtime.start(new AbortController().signal);
+  return {
+    runtime,
+    log,
+    told: told.lines,
+    seal,
+    send(call, init) {
+      const exchange = createFakeExchange(init);
+      runtime.handle(call, exchange);
+      return exchange;
+    },
+  };
+}
+
+export interface CallInit {
+  readonly headers?: Readonly<Record<string, string | readonly string[]>>;
+  readonly identity?: Partial<Identity>;
+  readonly route?: Partial<CallRoute>;
+  readonly over?: Partial<Call>;
+}
+
+/** A modern request with the mirrored headers of a conforming client. */
+export function modernCall(method: string, params: Readonly<Record<string, unknown>> = {}, init: CallInit = {}): Call {
+  const name = typeof params.name === 'string' ? params.name : undefined;
+  const body = JSON.stringify({ jsonrpc: '2.0', id: 1, method, params });
+  const own = { 'Mcp-Protocol-Version': '2026-07-28', 'Mcp-Method': method, ...(name === undefined ? {} : { 'Mcp-Name': name }) };
+  return callOf('modern', '2026-07-28', method, name, body, { ...init, headers: { ...own, ...init.headers } });
+}
+
+/** A legacy message; `id` undefined makes it a notification. */
+export function legacyCall(method: string, params: Readonly<Record<string, unknown>> = {}, init: CallInit = {}): Call {
+  const body = JSON.stringify({ jsonrpc: '2.0', id: 1, method, params });
+  return callOf('legacy', '2025-11-25', method, undefined, body, {
+    ...init,
+    headers: { 'MCP-Protocol-Version': '2025-11-25', ...init.headers },
+  });
+}
+
+/** A legacy GET stream or DELETE. */
+export function legacyBare(kind: 'get_stream' | 'session_end', init: CallInit = {}): Call {
+  return legacyCall('', {}, { ...init, over: { kind, id: undefined, body: Buffer.alloc(0), ...init.over } });
+}
+
+function callOf(era: Call['era'], revision: string, method: string, name: string | undefined, body: string, init: CallInit): Call {
+  const identity =
+    init.identity === undefined
+      ? undefined
+      : { principal: 'alice', issuer: 'https://id.example.com', scopes: new Set<string>(), facts: {}, ...init.identity };
+  return {
+    kind: 'request',
+    era,
+    revision,
+    method,
+    name,
+    id: '1',
+    progress_token: undefined,
+    body: Buffer.from(body),
+    route: { ...testRoute, ...init.route },
+    head: makeHead({
+      path: testRoute.path,
+      headers: init.headers ?? {},
+      claims: { era, revision, declared: true, method: undefined, name },
+    }),
+    identity,
+    facts: {},
+    ...init.over,
+  };
+}
+
+/** A header list as an object, repeated fields joined. */
+export function fields(list: readonly string[]): Record<string, string> {
+  const out: Record<string, string> = {};
+  for (let i = 0; i + 1 < list.length; i += 2) {
+    const name = list[i] as string;
+    out[name] = out[name] === undefined ? (list[i + 1] as string) : `${out[name]}, ${list[i + 1]}`;
+  }
+  return out;
+}
+
+export const delay = (ms: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, ms));
+
+/** Resolves when nothing is under way toward the upstream; rejects after two seconds. */
+export async function idle(runtime: ProxiedRuntime): Promise<void> {
+  for (let i = 0; i < 200; i++) {
+    const { running, pending, queued } = runtime.stats();
+    if (running + pending + queued === 0) return;
+    await delay(10);
+  }
+  throw new Error(`still under way: ${JSON.stringify(runtime.stats())}`);
+}
