@@ -22,12 +22,12 @@ type Entry =
   | { readonly type: 'histogram'; readonly family: Family<HistogramCell> }
   | { readonly type: 'collected'; readonly family: Collected };
 
-/** Reads every metric now. A collector that throws leaves its samples out and is told to `failed`. */
-export function expose(entries: Iterable<Entry>, failed: (metric: string) => void): readonly Exposed[] {
-  return [...entries].map((entry) => {
+/** Reads one metric after the other. A collector that throws leaves its samples out and is told to `failed`. */
+export function* expose(entries: Iterable<Entry>, failed: (metric: string) => void): Generator<Exposed> {
+  for (const entry of entries) {
     const { name, row } = entry.family;
-    return { name, help: row.help, type: row.type, values: linesOf(entry, failed) };
-  });
+    yield { name, help: row.help, type: row.type, values: linesOf(entry, failed) };
+  }
 }
 
 function linesOf(entry: Entry, failed: (metric: string) => void): readonly Line[] {

@@ -1,3 +1,4 @@
+import { setImmediate } from 'node:timers/promises';
 import { type Metric, Registry, type RegistryContentType } from 'prom-client';
 import type { Clock } from '../contract/clock.js';
 import type { Metrics } from '../contract/metrics.js';
@@ -47,15 +48,21 @@ export function createPrometheus(options: PrometheusOptions): Prometheus {
       const type = open ? Registry.OPENMETRICS_CONTENT_TYPE : Registry.PROMETHEUS_CONTENT_TYPE;
       const registry = new Registry<RegistryContentType>();
       registry.setContentType(type);
-      for (const exposed of expose(catalog.entries(), (metric) => (failures.at([metric]).value += 1))) register(registry, exposed, open);
-      return { content_type: type, body: await registry.metrics() };
+      const parts: string[] = [];
+      for (const exposed of expose(catalog.entries(), (metric) => (failures.at([metric]).value += 1))) {
+        parts.push(await registry.getSingleMetricAsString(register(registry, exposed, open)));
+        // A large page is written between other work: one metric a turn, so that no request waits for the whole of it.
+        await setImmediate();
+      }
+      return { content_type: type, body: open ? `${parts.join('\n')}\n# EOF\n` : `${parts.join('\n\n')}\n` };
     },
   };
 }
 
-/** A registry asks its metrics for `name` and `get()` only; ours live for one rendering, which may rename them. */
-function register(registry: Registry<RegistryContentType>, exposed: Exposed, open: boolean): void {
+/** Returns the name. A registry asks its metrics for `name` and `get()` only, so ours need be no more than that. */
+function register(registry: Registry<RegistryContentType>, exposed: Exposed, open: boolean): string {
   const name = open && exposed.type === 'counter' ? exposed.name.replace(/_total$/, '') : exposed.name;
   const metric = { name, get: async () => ({ ...exposed, name, aggregator: 'sum' }) };
   registry.registerMetric(metric as unknown as Metric);
+  return name;
 }

@@ -1,5 +1,5 @@
 import { startDemoServer } from '../../src/demo/server.js';
-import { HandClock } from '../support/hand-clock.js';
+import { makeClock, type TestClock } from '../../src/testing/clock.js';
 
 /** Parsed JSON, unchecked: assertions are its check. */
 export type Json = ReturnType<typeof JSON.parse>;
@@ -11,8 +11,8 @@ export interface DemoAnswer {
 }
 
 /** Runs a test against a demo server whose time the test moves. */
-export async function withDemo(run: (url: string, clock: HandClock) => Promise<void>): Promise<void> {
-  const clock = new HandClock();
+export async function withDemo(run: (url: string, clock: TestClock) => Promise<void>): Promise<void> {
+  const clock = makeClock();
   const demo = await startDemoServer({ host: '127.0.0.1', port: 0, clock });
   try {
     await run(demo.url, clock);
@@ -75,7 +75,7 @@ export async function allEvents(response: Response): Promise<Json[]> {
 }
 
 /** Moves the clock until a promise is settled. */
-export async function advancing<T>(clock: HandClock, step_ms: number, waited: Promise<T>): Promise<T> {
+export async function advancing<T>(clock: TestClock, step_ms: number, waited: Promise<T>): Promise<T> {
   let settled = false;
   const settle = () => {
     settled = true;

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { request } from 'node:http';
 import { describe, it } from 'node:test';
 import { startDemoServer } from '../../src/demo/server.js';
-import { HandClock } from '../support/hand-clock.js';
+import { makeClock } from '../../src/testing/clock.js';
 import { advancing, allEvents, events, legacy, META, modern, modernBody, modernHead, post, withDemo } from './rpc.js';
 
 const SERVER_INFO = { 'io.modelcontextprotocol/serverInfo': { name: 'portcullis-demo', version: '1.0.0' } };
@@ -156,7 +156,7 @@ describe('demo server, modern era', () => {
     }));
 
   it('acknowledges a subscription first, names only what it delivers, and completes it when it closes', async () => {
-    const clock = new HandClock();
+    const clock = makeClock();
     const demo = await startDemoServer({ host: '127.0.0.1', port: 0, clock });
     const notifications = { toolsListChanged: true, resourceSubscriptions: ['demo://ticks', 'demo://about'] };
     const response = await fetch(demo.url, {
@@ -245,7 +245,7 @@ describe('demo server, legacy eras', () => {
 describe('demo server, door', () => {
   it('is for this machine alone', async () => {
     for (const host of ['0.0.0.0', '::', '192.0.2.1', 'example.com'])
-      await assert.rejects(startDemoServer({ host, port: 0, clock: new HandClock() }), /listens on 127\.0\.0\.1, ::1, localhost only/);
+      await assert.rejects(startDemoServer({ host, port: 0, clock: makeClock() }), /listens on 127\.0\.0\.1, ::1, localhost only/);
     await withDemo(async (url) => {
       const ask = (headers: Record<string, string>) =>
         new Promise<number | undefined>((resolve, reject) => {

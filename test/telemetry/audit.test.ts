@@ -7,7 +7,7 @@ import { describe, it } from 'node:test';
 import type { AuditEvent } from '../../src/contract/audit.js';
 import { type AuditOptions, createAudit } from '../../src/telemetry/audit.js';
 import { type AuditSink, createFileSink, createStreamSink } from '../../src/telemetry/audit-sink.js';
-import { HandClock } from '../support/hand-clock.js';
+import { makeClock } from '../../src/testing/clock.js';
 
 const event: AuditEvent = {
   request_id: 'r1',
@@ -23,7 +23,7 @@ const event: AuditEvent = {
 };
 
 function setUp(sink: AuditSink, change: Partial<AuditOptions> = {}) {
-  const clock = new HandClock();
+  const clock = makeClock(Date.UTC(2030, 0, 2, 3, 4, 5, 678));
   const state = { dropped: 0, failures: [] as string[] };
   const audit = createAudit({
     sink,

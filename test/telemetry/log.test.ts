@@ -2,11 +2,11 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { createLog, type LogLevel } from '../../src/telemetry/log.js';
 import { createRefusalLog } from '../../src/telemetry/refusal-log.js';
-import { HandClock } from '../support/hand-clock.js';
+import { makeClock } from '../../src/testing/clock.js';
 
 function setUp(format: 'json' | 'pretty' = 'json', level: LogLevel = 'info') {
   const lines: string[] = [];
-  const clock = new HandClock();
+  const clock = makeClock(Date.UTC(2030, 0, 2, 3, 4, 5, 678));
   return { lines, clock, log: createLog({ level, format, write: (line) => lines.push(line), clock }) };
 }
 
@@ -102,7 +102,7 @@ describe('log', () => {
     const log = createLog({
       level: 'info',
       format: 'json',
-      clock: new HandClock(),
+      clock: makeClock(),
       write() {
         throw new Error('EPIPE');
       },
