@@ -1,6 +1,7 @@
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import { exportJWK, generateKeyPair, SignJWT } from 'jose';
 import type { Clock } from '../contract/clock.js';
+import { systemClock } from '../system-clock.js';
 import { closeServer, isLoopbackName, listenOn, loopbackOnly, readBody } from './loopback.js';
 
 const TOKEN_LIFETIME_S = 43_200;
@@ -14,7 +15,8 @@ export interface DemoIssuerOptions {
   /** Audience of the printed token, and of others that name no `resource`. */
   readonly audience: string;
   readonly scopes: readonly string[];
-  readonly clock: Clock;
+  /** Default: the machine’s. */
+  readonly clock?: Clock;
 }
 
 /** The development issuer, running. */
@@ -35,6 +37,7 @@ type Mint = (audience: string, subject: string, scope: string) => Promise<string
  */
 export async function startDemoIssuer(options: DemoIssuerOptions): Promise<DemoIssuer> {
   loopbackOnly(options.host);
+  const { clock = systemClock } = options;
   const { publicKey, privateKey } = await generateKeyPair('ES256');
   const key = { ...(await exportJWK(publicKey)), kid: 'development', use: 'sig', alg: 'ES256' };
   const server = createServer({ requestTimeout: 10_000, headersTimeout: 10_000 });
@@ -42,7 +45,7 @@ export async function startDemoIssuer(options: DemoIssuerOptions): Promise<DemoI
   const issuer = await listenOn(server, options);
 
   const mint: Mint = (audience, subject, scope) => {
-    const now_s = Math.floor(options.clock.now_ms() / 1_000);
+    const now_s = Math.floor(clock.now_ms() / 1_000);
     return new SignJWT({ client_id: subject, scope })
       .setProtectedHeader({ alg: 'ES256', typ: 'at+jwt', kid: key.kid })
       .setIssuer(issuer)
@@ -77,7 +80,7 @@ export async function startDemoIssuer(options: DemoIssuerOptions): Promise<DemoI
   return {
     issuer,
     token: await mint(options.audience, 'demo-user', options.scopes.join(' ')),
-    close: () => closeServer(server, options.clock),
+    close: () => closeServer(server, clock),
   };
 }
 

@@ -1,5 +1,6 @@
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { Clock } from '../contract/clock.js';
+import { systemClock } from '../system-clock.js';
 import { admit } from './admit.js';
 import { answer, sendLast } from './answer.js';
 import { DemoStreams } from './listen.js';
@@ -13,7 +14,8 @@ export interface DemoServerOptions {
   readonly host: string;
   /** 0 picks one. */
   readonly port: number;
-  readonly clock: Clock;
+  /** Default: the machine’s. */
+  readonly clock?: Clock;
 }
 
 /** The demo MCP server, running. */
@@ -29,9 +31,10 @@ export interface DemoServer {
  */
 export async function startDemoServer(options: DemoServerOptions): Promise<DemoServer> {
   loopbackOnly(options.host);
-  const streams = new DemoStreams(options.clock);
+  const { clock = systemClock } = options;
+  const streams = new DemoStreams(clock);
   const server = createServer({ requestTimeout: 10_000, headersTimeout: 10_000, keepAliveTimeout: 75_000 }, (request, response) => {
-    serve(request, response, streams, options.clock).catch(() => response.destroy());
+    serve(request, response, streams, clock).catch(() => response.destroy());
   });
   server.maxConnections = 256;
   const origin = await listenOn(server, options);
@@ -39,7 +42,7 @@ export async function startDemoServer(options: DemoServerOptions): Promise<DemoS
     url: `${origin}${PATH}`,
     async close() {
       streams.close();
-      await closeServer(server, options.clock);
+      await closeServer(server, clock);
     },
   };
 }

@@ -45,6 +45,7 @@ function watchLoop(catalog: Catalog): () => void {
     return samples;
   });
   const seconds = catalog.counterFamily('nodejs_gc_duration_seconds_total');
+  for (const kind of Object.values(GC_KINDS)) seconds.at([kind]);
   const watcher = new PerformanceObserver((entries) => {
     for (const entry of entries.getEntries()) {
       const { kind } = (entry as unknown as { readonly detail?: { readonly kind?: number } }).detail ?? {};

@@ -12,6 +12,6 @@ it('the page of metrics has each metric once, with its labels and buckets', () =
   assert.ok(
     rows.includes('| `portcullis_overhead_seconds` | histogram | `route` | Time spent in the gateway itself, the runtime excluded. |'),
   );
-  assert.ok(rows.includes('| `portcullis_drain_state` | gauge | – | 0 serving, 1 draining, 2 closed. |'));
+  assert.ok(rows.includes('| `portcullis_drain_state` | gauge | – | 0 serving, 1 draining, 2 closing, 3 closed. |'));
   assert.ok(page.includes('- `portcullis_drain_duration_seconds`: 0.05 0.1 0.25 0.5 1 2.5 5 10 30 60 300\n'));
 });
