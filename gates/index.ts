@@ -5,6 +5,7 @@ import { gate as forwardAuth } from './forward-auth/gate.js';
 import { gate as ipAllow } from './ip-allow/gate.js';
 import { gate as methodAllow } from './method-allow/gate.js';
 import { gate as mtls } from './mtls/gate.js';
+import { gate as oauthBearer } from './oauth-bearer/gate.js';
 import { gate as principalAllow } from './principal-allow/gate.js';
 import { gate as rate } from './rate/gate.js';
 
@@ -14,8 +15,8 @@ export const builtins: Readonly<Record<string, GateModule>> = {
   'forward-auth': forwardAuth,
   'ip-allow': ipAllow,
   'method-allow': methodAllow,
+  'oauth-bearer': oauthBearer,
   'principal-allow': principalAllow,
   rate,
-  // oauth-bearer
   mtls,
 };

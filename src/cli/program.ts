@@ -1,15 +1,17 @@
 import { Command, CommanderError } from 'commander';
 import { ConfigError } from '../errors/error.js';
 import { version } from '../version.js';
+import { registerDemo } from './demo.js';
 import { CliExit, EXIT } from './exit.js';
-import type { CliIo } from './io.js';
 import { registerPrintConfig } from './print-config.js';
+import { registerRun } from './run.js';
+import type { RunIo } from './run-io.js';
 import { registerValidate } from './validate.js';
 
-const COMMANDS = [registerValidate, registerPrintConfig];
+const COMMANDS = [registerRun, registerDemo, registerValidate, registerPrintConfig];
 
 /** The command line with all its commands. It writes through `io` only and throws where commander would end the process. */
-export function buildProgram(io: CliIo): Command {
+export function buildProgram(io: RunIo): Command {
   const program = new Command('portcullis')
     .description('The gate in front of MCP servers.')
     .version(version, '-V, --version', 'print the version')
@@ -22,7 +24,7 @@ export function buildProgram(io: CliIo): Command {
 }
 
 /** Runs one command line, without the two leading words of `process.argv`, and returns the exit code. What is unforeseen is thrown. */
-export async function runProgram(program: Command, args: readonly string[], io: CliIo): Promise<number> {
+export async function runProgram(program: Command, args: readonly string[], io: RunIo): Promise<number> {
   try {
     await program.parseAsync([...args], { from: 'user' });
     return EXIT.ok;

@@ -4,7 +4,7 @@ import { parse } from 'yaml';
 import { CliExit, EXIT } from '../../src/cli/exit.js';
 import { buildProgram, runProgram } from '../../src/cli/program.js';
 import { version } from '../../src/version.js';
-import { runCli } from '../support/cli.js';
+import { cliIo, runCli } from '../support/cli.js';
 import { folderWith } from '../support/config-files.js';
 
 const GOOD =
@@ -86,7 +86,7 @@ describe('command line', () => {
 
   it('a command chooses its exit code by CliExit; what is unforeseen is thrown', async () => {
     let stderr = '';
-    const io = { env: {}, cwd: folder, stdout: () => {}, stderr: (text: string) => void (stderr += text) };
+    const io = cliIo({ env: {}, cwd: folder, stdout: () => {}, stderr: (text: string) => void (stderr += text) });
     const program = buildProgram(io);
     program.command('boom').action(() => {
       throw new CliExit(EXIT.unavailable, 'the port is taken');

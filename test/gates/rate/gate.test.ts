@@ -20,9 +20,7 @@ const limited = '429 RATE_LIMITED';
 const as = (principal: string, more = {}) => makeContext({ identity: makeIdentity({ principal, ...more }) });
 const from = (address: string) => makeHead({ peer: { address } });
 
-async function open(
-  options: unknown,
-): Promise<{
+async function open(options: unknown): Promise<{
   opened: RequestGate;
   host: TestHost;
   by: (context: ReturnType<typeof makeContext>, head?: ReturnType<typeof makeHead>) => string;

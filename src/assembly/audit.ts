@@ -1,0 +1,30 @@
+import type { Writable } from 'node:stream';
+import type { Config } from '../config/schema/config.js';
+import type { Clock } from '../contract/clock.js';
+import type { Log } from '../contract/log.js';
+import type { Metrics } from '../contract/metrics.js';
+import { type ClosableAudit, createAudit } from '../telemetry/audit.js';
+import { createFileSink, createStreamSink } from '../telemetry/audit-sink.js';
+
+export interface AuditDeps {
+  readonly clock: Clock;
+  readonly log: Log;
+  readonly metrics: Metrics;
+  readonly stdout: NodeJS.WritableStream | undefined;
+}
+
+/** Opens `telemetry.audit`; undefined when there is none. */
+export function openAudit(config: Config, deps: AuditDeps): ClosableAudit | undefined {
+  const { audit } = config.telemetry;
+  if (audit === undefined) return undefined;
+  const to_stdout = audit.file === '-';
+  if (to_stdout && deps.stdout === undefined) throw new TypeError('telemetry.audit.file is "-" but no stdout was given');
+  return createAudit({
+    sink: to_stdout ? createStreamSink(deps.stdout as Writable) : createFileSink(audit.file),
+    clock: deps.clock,
+    principal: audit.principal,
+    admissions: audit.admissions,
+    dropped: deps.metrics.counter('audit_dropped_total', ''),
+    failed: (error, lines) => deps.log.error({ error: String(error), lines }, 'the audit could not be written'),
+  });
+}

@@ -1,0 +1,65 @@
+import type { Audit, AuditVerdict } from '../contract/audit.js';
+import type { Log, RefusalLog } from '../contract/log.js';
+import type { Call } from '../contract/runtime.js';
+import type { GatewayError } from '../errors/error.js';
+import type { Admitted } from '../gate-chain/chain.js';
+import type { Denial, Visit } from '../listener/visit.js';
+
+/** Tells the log and the audit what the listener decided. */
+export interface Told {
+  denied(denial: Denial): void;
+  admitted(visit: Visit, admitted: Admitted): void;
+  failed(call: Call | undefined, error: GatewayError, request_id: string): void;
+}
+
+export function tellDecisions(refusals: RefusalLog, audit: Audit | undefined, log: Log): Told {
+  return {
+    denied(denial) {
+      const { head, route, gate, status, code } = denial;
+      refusals({
+        request_id: head.id,
+        status,
+        code,
+        route,
+        gate,
+        http_method: head.method,
+        path: head.path,
+        client_address: head.peer.client_address,
+      });
+      audit?.decided({
+        request_id: head.id,
+        route,
+        gate,
+        verdict: verdictOf(code),
+        code,
+        status,
+        identity: denial.identity,
+        method: denial.method,
+        tool: denial.tool,
+        client_address: head.peer.client_address,
+      });
+    },
+    admitted({ head, route }, { identity }) {
+      audit?.decided({
+        request_id: head.id,
+        route: route.path,
+        gate: '',
+        verdict: 'admitted',
+        code: '',
+        status: 0,
+        identity,
+        method: head.claims.method ?? '',
+        tool: head.claims.method === 'tools/call' ? head.claims.name : undefined,
+        client_address: head.peer.client_address,
+      });
+    },
+    failed(call, error, request_id) {
+      const cause = error.cause instanceof Error ? error.cause.message : error.cause === undefined ? undefined : String(error.cause);
+      log.warn({ request_id, code: error.code, status: error.status, route: call?.route.path, method: call?.method, cause }, 'call failed');
+    },
+  };
+}
+
+function verdictOf(code: string): AuditVerdict {
+  return code === 'GATE_TIMEOUT' ? 'timeout' : code === 'GATE_FAILED' ? 'failed' : 'refused';
+}

@@ -1,0 +1,59 @@
+import type { Metrics } from '../contract/metrics.js';
+import type { WorkView } from '../listener/connection.js';
+import type { DrainState } from '../listener/drain.js';
+import type { Listener } from '../listener/server.js';
+import type { Runtimes } from './runtimes.js';
+
+const PHASES = ['head', 'gate', 'body', 'running', 'streaming', 'idle'] as const;
+const DRAIN_STATES: readonly DrainState[] = ['serving', 'draining', 'closing', 'closed'];
+const HEALTHS = ['starting', 'ready', 'degraded', 'stopped'] as const;
+
+/** Gauges read the live objects at each scrape; nothing counts them up and down. */
+export function declareGauges(metrics: Metrics, listener: Listener, runtimes: Runtimes): void {
+  metrics.gauge('connections', '', ['state'], () => {
+    const count = new Map<string, number>(PHASES.map((state) => [state, 0]));
+    for (const phase of listener.phases()) if (count.has(phase)) count.set(phase, (count.get(phase) ?? 0) + 1);
+    return Array.from(count, ([state, value]) => ({ value, labels: { state } }));
+  });
+  metrics.gauge('drain_state', '', [], () => [{ value: DRAIN_STATES.indexOf(listener.drain.state) }]);
+  metrics.gauge('drain_remaining', '', [], () => [{ value: listener.drain.state === 'serving' ? 0 : listener.drain.remaining }]);
+  metrics.gauge('requests_in_flight', '', ['route'], () => sum(listener.work(), ({ route }) => [{ route }, 1]));
+  metrics.gauge('streams', '', ['route', 'kind'], () =>
+    sum(listener.work(), ({ route, stream }) => (stream === undefined ? undefined : [{ route, kind: stream }, 1])),
+  );
+  metrics.gauge('stream_buffer_bytes', '', ['route', 'kind'], () =>
+    sum(listener.work(), ({ route, stream, buffered_bytes }) =>
+      stream === undefined ? undefined : [{ route, kind: stream }, buffered_bytes],
+    ),
+  );
+  metrics.gauge('runtime_state', '', ['runtime', 'state'], () =>
+    runtimes.all.flatMap(({ name, health }) =>
+      HEALTHS.map((state) => ({ value: state === health ? 1 : (0 as number), labels: { runtime: name, state } })),
+    ),
+  );
+  metrics.gauge('upstream_connections', '', ['runtime', 'state'], () =>
+    [...runtimes.mcp.values()].flatMap((runtime) =>
+      Object.entries(runtime.stats()).map(([state, value]) => ({ value, labels: { runtime: runtime.name, state } })),
+    ),
+  );
+}
+
+type Sample = { readonly labels: Readonly<Record<string, string>>; readonly value: number };
+
+/** Adds up what is in flight by labels. */
+function sum(
+  work: Iterable<WorkView>,
+  pick: (view: WorkView) => readonly [Readonly<Record<string, string>>, number] | undefined,
+): Sample[] {
+  const totals = new Map<string, { labels: Readonly<Record<string, string>>; value: number }>();
+  for (const view of work) {
+    const picked = pick(view);
+    if (picked === undefined) continue;
+    const [labels, value] = picked;
+    const key = Object.values(labels).join(' ');
+    const total = totals.get(key);
+    if (total === undefined) totals.set(key, { labels, value });
+    else total.value += value;
+  }
+  return [...totals.values()];
+}

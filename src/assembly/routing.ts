@@ -1,0 +1,45 @@
+import type { Config } from '../config/schema/config.js';
+import type { RouteInfo } from '../contract/gate.js';
+import type { ChainSet } from '../gate-chain/load.js';
+import type { ListenerRoute } from '../listener/route.js';
+import { RouteTable } from '../route/table.js';
+import type { Runtimes } from './runtimes.js';
+import { routeUrl } from './urls.js';
+
+/** Puts routes, chains and runtimes together into what the listener matches. */
+export function createRouting(config: Config, public_url: string, chains: ChainSet, runtimes: Runtimes): RouteTable<ListenerRoute> {
+  const routes: ListenerRoute[] = config.routes.map((route) => {
+    const { path, runtime: name } = route;
+    const info: RouteInfo = Object.freeze({ path, url: routeUrl(route, public_url), runtime: name });
+    const chain = must(chains.routes.get(path));
+    const forward_identity_header = route.forward_identity?.header.toLowerCase();
+    const mcp = runtimes.mcp.get(name);
+    if (mcp === undefined) {
+      const runtime = must(runtimes.http.get(name));
+      return { kind: 'http', path, prefix: true, info, chain, methods: undefined, runtime, forward_identity_header };
+    }
+    const methods = config.listener.cors ? MCP_CORS_METHODS : MCP_METHODS;
+    const call_route = Object.freeze({ ...info, forward_identity_header });
+    return { kind: 'mcp', path, prefix: false, info, chain, methods, runtime: mcp, call_route };
+  });
+  for (const [path, chain] of chains.served) {
+    routes.push({
+      kind: 'served',
+      path,
+      prefix: false,
+      info: { path, url: public_url + path, runtime: '' },
+      chain,
+      methods: SERVED_METHODS,
+    });
+  }
+  return new RouteTable(routes);
+}
+
+const MCP_METHODS: ReadonlySet<string> = new Set(['POST', 'GET', 'DELETE']);
+const MCP_CORS_METHODS: ReadonlySet<string> = new Set([...MCP_METHODS, 'OPTIONS']);
+const SERVED_METHODS: ReadonlySet<string> = new Set(['GET', 'HEAD', 'OPTIONS']);
+
+function must<T>(value: T | undefined): T {
+  if (value === undefined) throw new TypeError('a checked config names only what exists');
+  return value;
+}

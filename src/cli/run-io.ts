@@ -1,0 +1,13 @@
+import type { Writable } from 'node:stream';
+import type { ProcessView } from '../telemetry/process-metrics.js';
+import type { CliIo } from './io.js';
+
+/** What a command needs that runs until it is told to stop. */
+export interface RunIo extends CliIo {
+  /** True when standard output is a terminal: the log is then written for people. */
+  readonly terminal: boolean;
+  readonly stdoutStream: Writable;
+  readonly process: ProcessView;
+  /** Calls `handle` at every SIGTERM and SIGINT. Returns the way to stop that. */
+  onSignal(handle: (signal: string) => void): () => void;
+}

@@ -1,0 +1,60 @@
+import type { LoadedConfig } from '../config/load.js';
+import { locate } from '../config/source.js';
+import type { Log } from '../contract/log.js';
+import { ConfigError } from '../errors/error.js';
+import { assembleGateway, type Gateway } from '../gateway.js';
+import { systemClock } from '../system-clock.js';
+import { createLog } from '../telemetry/log.js';
+import { CliExit, EXIT } from './exit.js';
+import type { RunIo } from './run-io.js';
+
+/** The log that `telemetry.log` asks for, on standard output. */
+export function logOf({ config }: LoadedConfig, io: RunIo): Log {
+  const { level, format } = config.telemetry.log;
+  const shape = format === 'auto' ? (io.terminal ? 'pretty' : 'json') : format;
+  return createLog({ level, format: shape, write: io.stdout, clock: systemClock });
+}
+
+/**
+ * Serves until a signal: the first drains, a second ends at once. `ready` runs once requests are served. Throws ConfigError, or
+ * CliExit 69 when an address cannot be bound.
+ */
+export async function serveUntilSignal(
+  loaded: LoadedConfig,
+  io: RunIo,
+  ready: (gateway: Gateway) => void = () => undefined,
+): Promise<void> {
+  const log = logOf(loaded, io);
+  const gateway = assembleGateway(loaded, { log, stdout: io.stdoutStream, process: io.process });
+  const ended = new Promise<void>((resolve) => {
+    let signals = 0;
+    const release = io.onSignal((signal) => {
+      signals++;
+      log.info({ signal }, signals === 1 ? `${signal}: draining; a second signal ends at once` : `${signal}: ending at once`);
+      if (signals === 1) void gateway.drain();
+      else void gateway.close();
+    });
+    void gateway.closed.then(() => {
+      release();
+      resolve();
+    });
+  });
+  try {
+    await gateway.start();
+  } catch (error) {
+    throw explain(error, loaded);
+  }
+  ready(gateway);
+  await ended;
+}
+
+function explain(error: unknown, loaded: LoadedConfig): unknown {
+  if (error instanceof ConfigError) return new ConfigError(error.problems.map((problem) => locate(problem, loaded.source)));
+  const { code, syscall, address, port } = error as NodeJS.ErrnoException & { address?: string; port?: number };
+  if (syscall !== 'listen' && syscall !== 'getaddrinfo') return error;
+  const why = code === 'EADDRINUSE' ? 'is in use by another process' : `cannot be bound (${code})`;
+  return new CliExit(
+    EXIT.unavailable,
+    `${address ?? loaded.config.listener.host}:${port ?? loaded.config.listener.port} ${why}: choose another listener.port or ops.port`,
+  );
+}

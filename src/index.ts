@@ -1,0 +1,36 @@
+// The library: `import { createGateway } from 'portcullis'`.
+import { loadConfig, resolveConfig } from './config/load.js';
+import type { Log } from './contract/log.js';
+import { assembleGateway, type Gateway } from './gateway.js';
+
+export { type LoadedConfig, loadConfig, resolveConfig } from './config/load.js';
+export type { Config } from './config/schema/config.js';
+export type { Log } from './contract/log.js';
+export { CODES, type ErrorCode, type ErrorRow } from './errors/codes.js';
+export { ConfigError, type ConfigProblem } from './errors/error.js';
+export type { Gateway } from './gateway.js';
+export type { DrainResult } from './listener/drain.js';
+export { version } from './version.js';
+
+export interface GatewayOptions {
+  /** Values for `${NAME}` in the config's texts. Default: none, every name is unset. */
+  readonly env?: Readonly<Record<string, string | undefined>>;
+  /** Where relative files and `npm:` gates are resolved from, for a config given as an object. Default: the working folder. */
+  readonly folder?: string;
+  /** Default: silent. */
+  readonly log?: Log;
+}
+
+/**
+ * Makes a gateway from a config: the name of a YAML or JSON file, or the same as an object (snake_case keys, as in config/REFERENCE.md).
+ * Throws ConfigError with every problem at once. Nothing is bound before `start()`.
+ */
+export function createGateway(config: string | object, options: GatewayOptions = {}): Gateway {
+  const { env = {}, folder = '.', log = SILENT } = options;
+  const loaded = typeof config === 'string' ? loadConfig(config, { env }) : resolveConfig(config, { env, folder });
+  return assembleGateway(loaded, { log });
+}
+
+const SILENT: Log = { debug: ignore, info: ignore, warn: ignore, error: ignore, child: () => SILENT };
+
+function ignore(): void {}
