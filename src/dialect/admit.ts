@@ -82,6 +82,6 @@ function refuseInitialize(declared: string | undefined): Refused {
 /** A request that acts on something must name it: without a name no policy could judge what the server might read. */
 function checkSubject(envelope: Envelope): Refused | undefined {
   const field = nameField(envelope.method);
-  if (field === undefined || envelope.kind === 'response' || envelope[field] !== undefined) return undefined;
+  if (field === undefined || envelope[field] !== undefined) return undefined;
   return refuse('INVALID_PARAMS', `${envelope.method} needs params.${field} as a string.`);
 }

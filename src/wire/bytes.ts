@@ -5,7 +5,6 @@ export const NO_BYTES: Uint8Array = new Uint8Array(0);
 export class HeldBytes {
   #bytes: Uint8Array = NO_BYTES;
   #length = 0;
-  #own = false;
 
   get length(): number {
     return this.#length;
@@ -20,9 +19,8 @@ export class HeldBytes {
     const length = this.#length + part.length;
     if (this.#length === 0) {
       this.#bytes = part;
-      this.#own = false;
     } else {
-      if (!this.#own || length > this.#bytes.length) this.#grow(length);
+      if (length > this.#bytes.length) this.#grow(length);
       this.#bytes.set(part, this.#length);
     }
     this.#length = length;
@@ -44,7 +42,6 @@ export class HeldBytes {
     const grown = new Uint8Array(Math.max(length, 2 * this.#length));
     grown.set(this.#bytes.subarray(0, this.#length));
     this.#bytes = grown;
-    this.#own = true;
   }
 }
 

@@ -8,6 +8,7 @@ export function isId(raw: string): boolean {
   const first = raw.charCodeAt(0);
   if (first === 0x22) {
     if (raw.length > 6 * MAX_ID_BYTES + 2) return false;
+    if (raw.length <= MAX_ID_BYTES / 3 && !raw.includes('\\')) return true;
     const text = JSON.parse(raw) as string;
     return isWellFormed(text) && utf8Length(text) <= MAX_ID_BYTES;
   }

@@ -2,7 +2,7 @@ import type { ErrorCode } from '../errors/codes.js';
 import type { ProtocolFault } from '../errors/error.js';
 import { isId } from './id.js';
 import { KeyPolicy } from './keys.js';
-import { skipSpace, skipString, skipValue, syntaxAt, toSkipFault } from './skip.js';
+import { byteAt, skipSpace, skipString, skipValue, syntaxAt, toSkipFault } from './skip.js';
 import { isPlainText, toRaw, toText } from './text.js';
 
 /** What one body asks for, read without building its value. */
@@ -49,12 +49,13 @@ export type ScanResult =
 export function scanMessage(body: Uint8Array): ScanResult {
   const reading = new Reading(body);
   const start = skipSpace(body, 0);
-  let i = body[start] === OPEN ? reading.object(start + 1, ENVELOPE) : skipValue(body, start, 0);
+  let i = byteAt(body, start) === OPEN ? reading.object(start + 1, ENVELOPE) : skipValue(body, start, 0);
   if (i >= 0) i = skipSpace(body, i);
   if (i >= 0 && i < body.length) i = syntaxAt(i);
   if (i < 0) return { ok: false, fault: { code: 'PARSE_ERROR', detail: toSkipFault(i) }, id: undefined };
-  if (body[start] !== OPEN) {
-    const detail = body[start] === 0x5b ? 'A batch is not served; send one message for each POST.' : 'The body must be one JSON object.';
+  if (byteAt(body, start) !== OPEN) {
+    const detail =
+      byteAt(body, start) === 0x5b ? 'A batch is not served; send one message for each POST.' : 'The body must be one JSON object.';
     return { ok: false, fault: { code: 'INVALID_REQUEST', detail }, id: undefined };
   }
   return reading.conclude();
@@ -119,12 +120,12 @@ class Reading {
   object(at: number, level: number): number {
     const body = this.#body;
     let i = skipSpace(body, at);
-    if (body[i] === 0x7d) return i + 1;
+    if (byteAt(body, i) === 0x7d) return i + 1;
     const keys = LEVELS[level]!.keys;
     let seen = 0;
     let extras: Set<string> | undefined;
     for (;;) {
-      if (body[i] !== 0x22) return syntaxAt(i);
+      if (byteAt(body, i) !== 0x22) return syntaxAt(i);
       const key = i + 1;
       i = skipString(body, key);
       if (i < 0) return i;
@@ -138,12 +139,12 @@ class Reading {
         seen |= 1 << index;
       }
       i = skipSpace(body, i);
-      if (body[i] !== 0x3a) return syntaxAt(i);
+      if (byteAt(body, i) !== 0x3a) return syntaxAt(i);
       i = skipSpace(body, i + 1);
       const slot = index < 0 ? -1 : level * STRIDE + index;
       const from = i;
-      if (body[i] === OPEN && slot === PARAMS_OBJECT) i = this.object(i + 1, PARAMS);
-      else if (body[i] === OPEN && slot === META_OBJECT) i = this.object(i + 1, META);
+      if (byteAt(body, i) === OPEN && slot === PARAMS_OBJECT) i = this.object(i + 1, PARAMS);
+      else if (byteAt(body, i) === OPEN && slot === META_OBJECT) i = this.object(i + 1, META);
       else i = skipValue(body, i, level + 1);
       if (i < 0) return i;
       if (slot >= 0) {
@@ -151,8 +152,8 @@ class Reading {
         this.#spans[2 * slot + 1] = i;
       }
       i = skipSpace(body, i);
-      if (body[i] === 0x7d) return i + 1;
-      if (body[i] !== 0x2c) return syntaxAt(i);
+      if (byteAt(body, i) === 0x7d) return i + 1;
+      if (byteAt(body, i) !== 0x2c) return syntaxAt(i);
       i = skipSpace(body, i + 1);
     }
   }

@@ -7,7 +7,7 @@ export function skipValue(bytes: Uint8Array, at: number, depth: number): number 
   let i = at;
   let top = depth;
   for (;;) {
-    const c = bytes[i];
+    const c = byteAt(bytes, i);
     if (c === 0x22) {
       i = skipString(bytes, i + 1);
       if (i < 0) return i;
@@ -15,7 +15,7 @@ export function skipValue(bytes: Uint8Array, at: number, depth: number): number 
       if (++top > MAX_DEPTH) return failAt(i, DEPTH);
       closers[top] = c + 2;
       i = skipSpace(bytes, i + 1);
-      if (bytes[i] === c + 2) {
+      if (byteAt(bytes, i) === c + 2) {
         i++;
         top--;
       } else {
@@ -28,7 +28,7 @@ export function skipValue(bytes: Uint8Array, at: number, depth: number): number 
     }
     while (top > depth) {
       i = skipSpace(bytes, i);
-      const next = bytes[i];
+      const next = byteAt(bytes, i);
       if (next === 0x2c) break;
       if (next !== closers[top]) return failAt(i, SYNTAX);
       i++;
@@ -43,11 +43,12 @@ export function skipValue(bytes: Uint8Array, at: number, depth: number): number 
 /** Index of the first byte at or after `at` that is no JSON white space. */
 export function skipSpace(bytes: Uint8Array, at: number): number {
   let i = at;
-  for (;;) {
-    const c = bytes[i];
-    if (c !== 0x20 && c !== 0x0a && c !== 0x0d && c !== 0x09) return i;
+  while (i < bytes.length) {
+    const c = bytes[i]!;
+    if (c > 0x20 || (c !== 0x20 && c !== 0x0a && c !== 0x0d && c !== 0x09)) return i;
     i++;
   }
+  return i;
 }
 
 /** Steps over a string whose opening quote is before `at`; returns the index after its closing quote, or a negative number. */
@@ -74,11 +75,11 @@ export function skipString(bytes: Uint8Array, at: number): number {
 
 /** Steps over `"key" :` and the space around it; returns the index of the member's value, or a negative number. */
 export function skipKey(bytes: Uint8Array, at: number): number {
-  if (bytes[at] !== 0x22) return failAt(at, SYNTAX);
+  if (byteAt(bytes, at) !== 0x22) return failAt(at, SYNTAX);
   let i = skipString(bytes, at + 1);
   if (i < 0) return i;
   i = skipSpace(bytes, i);
-  return bytes[i] === 0x3a ? skipSpace(bytes, i + 1) : failAt(i, SYNTAX);
+  return byteAt(bytes, i) === 0x3a ? skipSpace(bytes, i + 1) : failAt(i, SYNTAX);
 }
 
 /** Why a skip returned a negative number, in words. */
@@ -88,6 +89,11 @@ export function toSkipFault(failure: number): string {
   if (kind === DIGITS) return `The integer at byte ${at} has more than ${MAX_DIGITS} digits.`;
   if (kind === UTF8) return `Byte ${at} is not valid UTF-8.`;
   return `Byte ${at} is not valid JSON there.`;
+}
+
+/** The byte at `at`, or -1 after the end: always a number, so that a body cut short does not make every later load slow. */
+export function byteAt(bytes: Uint8Array, at: number): number {
+  return at < bytes.length ? bytes[at]! : -1;
 }
 
 /** A syntax failure at `at`, as every skip returns it. */
@@ -109,12 +115,12 @@ const HEX = Uint8Array.from({ length: 256 }, (_, byte) => (/[0-9a-fA-F]/.test(St
 const ESCAPE = Uint8Array.from({ length: 256 }, (_, byte) => ('"\\/bfnrt'.includes(String.fromCharCode(byte)) ? 1 : 0));
 
 function skipEscape(bytes: Uint8Array, at: number): number {
-  const c = bytes[at];
+  const c = byteAt(bytes, at);
   if (c === 0x75) {
     for (let i = at + 1; i < at + 5; i++) if (i >= bytes.length || HEX[bytes[i]!] === 0) return failAt(i, SYNTAX);
     return at + 5;
   }
-  return c !== undefined && ESCAPE[c] === 1 ? at + 1 : failAt(at, SYNTAX);
+  return c >= 0 && ESCAPE[c] === 1 ? at + 1 : failAt(at, SYNTAX);
 }
 
 /** One well-formed sequence of two to four bytes (Unicode, table 3-7): no overlong form, no surrogate, nothing over U+10FFFF. */
@@ -132,7 +138,7 @@ function skipUtf8(bytes: Uint8Array, at: number): number {
 }
 
 function skipScalar(bytes: Uint8Array, at: number): number {
-  switch (bytes[at]) {
+  switch (byteAt(bytes, at)) {
     case 0x74:
       return skipWord(bytes, at, TRUE);
     case 0x66:
@@ -149,24 +155,27 @@ const FALSE = [0x66, 0x61, 0x6c, 0x73, 0x65];
 const NULL = [0x6e, 0x75, 0x6c, 0x6c];
 
 function skipWord(bytes: Uint8Array, at: number, word: readonly number[]): number {
-  for (let i = 0; i < word.length; i++) if (bytes[at + i] !== word[i]) return failAt(at + i, SYNTAX);
+  for (let i = 0; i < word.length; i++) if (byteAt(bytes, at + i) !== word[i]) return failAt(at + i, SYNTAX);
   return at + word.length;
 }
 
 function skipNumber(bytes: Uint8Array, at: number): number {
-  const first = bytes[at] === 0x2d ? at + 1 : at;
+  const first = byteAt(bytes, at) === 0x2d ? at + 1 : at;
   let i = skipDigits(bytes, first);
-  if (i === first || (bytes[first] === 0x30 && i > first + 1)) return failAt(i, SYNTAX);
+  if (i === first || (byteAt(bytes, first) === 0x30 && i > first + 1)) return failAt(i, SYNTAX);
   const digits = i - first;
-  const whole = bytes[i] !== 0x2e && bytes[i] !== 0x65 && bytes[i] !== 0x45;
+  let c = byteAt(bytes, i);
+  const whole = c !== 0x2e && c !== 0x65 && c !== 0x45;
   if (whole) return digits > MAX_DIGITS ? failAt(at, DIGITS) : i;
-  if (bytes[i] === 0x2e) {
+  if (c === 0x2e) {
     const fraction = i + 1;
     i = skipDigits(bytes, fraction);
     if (i === fraction) return failAt(i, SYNTAX);
+    c = byteAt(bytes, i);
   }
-  if (bytes[i] === 0x65 || bytes[i] === 0x45) {
-    const exponent = bytes[i + 1] === 0x2b || bytes[i + 1] === 0x2d ? i + 2 : i + 1;
+  if (c === 0x65 || c === 0x45) {
+    const sign = byteAt(bytes, i + 1);
+    const exponent = sign === 0x2b || sign === 0x2d ? i + 2 : i + 1;
     i = skipDigits(bytes, exponent);
     if (i === exponent) return failAt(i, SYNTAX);
   }
@@ -175,9 +184,10 @@ function skipNumber(bytes: Uint8Array, at: number): number {
 
 function skipDigits(bytes: Uint8Array, at: number): number {
   let i = at;
-  for (;;) {
-    const c = bytes[i];
-    if (c === undefined || c < 0x30 || c > 0x39) return i;
+  while (i < bytes.length) {
+    const c = bytes[i]!;
+    if (c < 0x30 || c > 0x39) return i;
     i++;
   }
+  return i;
 }

@@ -3,14 +3,13 @@
  * Escapes are decoded; a lone surrogate escape stays a lone surrogate, as in `JSON.parse`.
  */
 export function toText(bytes: Uint8Array, from: number, to: number): string {
-  const span = bytes.subarray(from, to);
-  const raw = utf8.decode(span);
-  return span.includes(0x5c) ? (JSON.parse(`"${raw}"`) as string) : raw;
+  const raw = toRaw(bytes, from, to);
+  return raw.includes('\\') ? (JSON.parse(`"${raw}"`) as string) : raw;
 }
 
 /** The bytes of a span as text, untouched. */
 export function toRaw(bytes: Uint8Array, from: number, to: number): string {
-  return utf8.decode(bytes.subarray(from, to));
+  return to - from > SHORT || !isAscii(bytes, from, to) ? utf8.decode(bytes.subarray(from, to)) : shortText(bytes, from, to);
 }
 
 /** Length in bytes of `text` in UTF-8. */
@@ -25,7 +24,7 @@ export function utf8Length(text: string): number {
 
 /** True for text that every parser reads alike: no NUL, and no lone surrogate, which many parsers replace by U+FFFD. */
 export function isPlainText(text: string): boolean {
-  return !text.includes('\0') && isWellFormed(text);
+  return !/[\0\ud800-\udfff]/.test(text) || (!text.includes('\0') && isWellFormed(text));
 }
 
 /** True when no surrogate stands alone. */
@@ -45,3 +44,20 @@ export function toFolded(text: string): string {
 }
 
 const utf8 = new TextDecoder('utf-8', { ignoreBOM: true });
+
+/** Up to here characters one by one cost less than a decoder's call. */
+const SHORT = 48;
+
+function isAscii(bytes: Uint8Array, from: number, to: number): boolean {
+  for (let i = from; i < to; i++) if (bytes[i]! >= 0x80) return false;
+  return true;
+}
+
+function shortText(bytes: Uint8Array, from: number, to: number): string {
+  const code = String.fromCharCode;
+  let text = '';
+  let i = from;
+  for (; i + 4 <= to; i += 4) text += code(bytes[i]!, bytes[i + 1]!, bytes[i + 2]!, bytes[i + 3]!);
+  for (; i < to; i++) text += code(bytes[i]!);
+  return text;
+}
