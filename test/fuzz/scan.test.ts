@@ -32,7 +32,7 @@ function withinLimits(bytes: Uint8Array): boolean {
     if (depth > 128) return false;
     if (c === '}' || c === ']') depth--;
   }
-  return !/(?<![0-9.eE+])-?[0-9]{65,}(?![0-9.eE])/.test(bare);
+  return !/(?<![0-9.eE+-])-?[0-9]{65,}(?![0-9.eE])/.test(bare);
 }
 
 const rounds = { numRuns: 3000 };
