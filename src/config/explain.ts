@@ -65,7 +65,9 @@ function whatInstead(key: string, here: readonly string[]): string {
   const near = didYouMean(key, here);
   if (near !== '') return near;
   const homes = homesOf(key);
-  return homes.length > 0 ? ` here; it belongs in ${homes.join(' or ')}` : `; the keys here are ${words(here)}`;
+  return homes.length > 0
+    ? ` here; it belongs in ${homes.join(' or ')}`
+    : `; the keys here are ${words(here.filter((known) => known !== '$schema'))}`;
 }
 
 function missingKey(path: Path, key: string, parent: Parent): Finding {

@@ -180,10 +180,16 @@ describe('rules', () => {
 
   it('session keys are long and different', () => {
     assert.deepEqual(told({ listener: { sessions: { keys: ['short'] } } }), [
-      'listener.sessions.keys[0]: must have at least 32 characters, e.g. from: openssl rand -base64 32',
+      'listener.sessions.keys[0]: must have at least 16 characters, better 32 and more, e.g. from: openssl rand -base64 32',
     ]);
     assert.deepEqual(told({ listener: { sessions: { keys: ['k'.repeat(32), 'k'.repeat(32)] } } }), [
       'listener.sessions.keys[1]: is the same as the first key; a rotation needs two different ones',
+    ]);
+  });
+
+  it('a session key of fewer than 32 characters is a warning', () => {
+    assert.deepEqual(load({ listener: { sessions: { keys: ['k'.repeat(31)] } } }).warnings, [
+      'listener.sessions.keys[0]: has fewer than 32 characters; take one from: openssl rand -base64 32',
     ]);
   });
 

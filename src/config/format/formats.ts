@@ -14,7 +14,8 @@ export const FORMATS: Readonly<Record<string, (text: string) => string | undefin
   'listed-origin': whyNotOrigin,
   'public-url': whyNotPublicUrl,
   'route-path': whyNotRoutePath,
-  'session-key': (text) => (text.length < 32 ? 'must have at least 32 characters, e.g. from: openssl rand -base64 32' : undefined),
+  'session-key': (text) =>
+    text.length < 16 ? 'must have at least 16 characters, better 32 and more, e.g. from: openssl rand -base64 32' : undefined,
   'static-header': whyNotStaticHeader,
   'upstream-url': whyNotPlainUrl,
 };

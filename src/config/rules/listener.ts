@@ -14,6 +14,10 @@ export const exposure: Rule = ({ listener, ops }, report) => {
       if (cidr.endsWith('/0'))
         report.warn(['listener', 'trusted_proxies', index], 'trusts everybody: any client can claim any address and certificate');
     }
+    for (const [index, key] of listener.sessions.keys.entries()) {
+      if (key.length < 32)
+        report.warn(['listener', 'sessions', 'keys', index], 'has fewer than 32 characters; take one from: openssl rand -base64 32');
+    }
     const [first, second] = listener.sessions.keys;
     if (first !== undefined && first === second) {
       report.error(['listener', 'sessions', 'keys', 1], 'is the same as the first key; a rotation needs two different ones');

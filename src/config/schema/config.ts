@@ -1,4 +1,5 @@
-import { type Filled, section } from './fields.js';
+import { Type } from 'typebox';
+import { type Filled, section, text } from './fields.js';
 import { GatesSchema } from './gates.js';
 import { ListenerSchema } from './listener.js';
 import { OpsSchema } from './ops.js';
@@ -12,6 +13,7 @@ import { TelemetrySchema } from './telemetry.js';
  */
 export const ConfigSchema = section(
   {
+    $schema: Type.Optional(text('Where editors find the JSON Schema; not used here.')),
     listener: ListenerSchema,
     ops: OpsSchema,
     gates: GatesSchema,

@@ -5,8 +5,8 @@ import { LimitsSchema } from './limits.js';
 const SessionsSchema = section(
   {
     keys: list(
-      text('A secret of at least 32 characters. The first seals, every one opens.', { format: 'session-key' }),
-      'Secrets that seal legacy session ids (AES-256-GCM), newest first; rotate by putting the new one in front. Empty: one random key for each process, so sessions do not survive a restart and are not shared by replicas.',
+      text('A secret of at least 16 characters, better 32 and more. The first seals, every one opens.', { format: 'session-key' }),
+      'At most two secrets of at least 16 characters, better 32 and more, that seal legacy session ids (AES-256-GCM), newest first; rotate by putting the new one in front. Empty: one random key for each process, so sessions do not survive a restart and are not shared by replicas.',
       2,
     ),
     ttl_s: count(86_400, 'Seconds that a sealed legacy session id stays valid.'),

@@ -3,7 +3,7 @@ import { count, type Filled, type Frozen, fileName, flag, headerFields, named, s
 
 const ProxiedSchema = section(
   {
-    kind: Type.Literal('proxied'),
+    kind: Type.Literal('proxied', { description: 'An MCP server.' }),
     url: text('URL of the MCP server: http(s), without userinfo, query or fragment. Nothing that a client sends shapes it.', {
       format: 'upstream-url',
     }),
@@ -22,7 +22,7 @@ const ProxiedSchema = section(
 
 const HttpSchema = section(
   {
-    kind: Type.Literal('http'),
+    kind: Type.Literal('http', { description: 'Plain HTTP.' }),
     url: text("Base URL of the HTTP service: http(s), without userinfo, query or fragment. It takes the place of the route's path.", {
       format: 'upstream-url',
     }),
