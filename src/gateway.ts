@@ -63,7 +63,7 @@ export function assembleGateway(loaded: LoadedConfig, parts: GatewayParts): Gate
   const chunked = config.listener.chunked_requests === 'accept';
   const listener = new Listener(
     { limits, trusted_proxies, allowed_origins, allowed_hosts, cors, keep_alive, chunked, tls },
-    { clock, log, telemetry, readClaims, ...told },
+    { clock, log, telemetry, readClaims: (headers, method) => readClaims(headers, method, 'defer'), ...told },
   );
   let url = '';
   let public_url = '';

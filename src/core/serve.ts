@@ -46,7 +46,7 @@ export function serveMessage(gated: Gated, body: Buffer, exchange: ServedExchang
   if (!scanned.ok) return exchange.refuse(toRefusal(scanned.fault), 'refused', scanned.id);
   const envelope = scanned.value;
   const admitted = admitMessage(envelope, gated.head.claims);
-  if (!admitted.ok) return exchange.refuse(toRefusal(admitted.fault), 'refused', envelope.id);
+  if (!admitted.ok) return exchange.refuse(toRefusal(admitted.fault), 'refused', envelope.kind === 'request' ? envelope.id : undefined);
   const { head, identity, facts, route } = gated;
   const { era, revision, method, name, kind, id, progress_token } = admitted.value;
   const call: Call = { era, revision, method, name, kind, id, progress_token, body, head, identity, facts, route };
