@@ -9,7 +9,20 @@ import { folderWith } from '../support/config-files.js';
 
 const GOOD =
   'listener: { host: 0.0.0.0 }\nruntimes:\n  a: { kind: proxied, url: "http://127.0.0.1:1/mcp", headers: { x-api-key: "${KEY:-hunter2}" } }\nroutes:\n  - { path: /a/mcp, public: true, runtime: a }\n';
-const { folder, remove } = folderWith({ 'portcullis.yaml': GOOD, 'sub/other.yaml': GOOD, 'bad.yaml': `${GOOD}opps: {}\n` });
+const { folder, remove } = folderWith({
+  'portcullis.yaml': GOOD,
+  'sub/other.yaml': GOOD,
+  'bad.yaml': `${GOOD}opps: {}\n`,
+  'gates.yaml': `gates:
+  typo: { use: ip-alow }
+  edge: { use: ip-allow, options: { alow: [127.0.0.1] } }
+  away: { use: "npm:@acme/absent" }
+runtimes:
+  a: { kind: proxied, url: "http://127.0.0.1:1/mcp" }
+routes:
+  - { path: /a, gates: [typo, edge, away], runtime: a }
+`,
+});
 const HINT = '(portcullis --help lists the commands, portcullis COMMAND --help their options)\n';
 
 describe('command line', () => {
@@ -57,6 +70,25 @@ describe('command line', () => {
     const { code, stdout, stderr } = await runCli(['validate', '-c', 'bad.yaml'], folder);
     assert.deepEqual([code, stdout], [78, '']);
     assert.equal(stderr, 'bad.yaml:6:1 opps: unknown key; did you mean ops?\n  opps: {}\n  ^\n1 problem in the configuration\n');
+  });
+
+  it('validate looks into the gates: their modules, options and order', async () => {
+    const { code, stderr } = await runCli(['validate', '-c', 'gates.yaml'], folder);
+    assert.equal(code, 78);
+    const places = stderr.split('\n').filter((line) => line.startsWith('gates.yaml'));
+    assert.deepEqual(
+      places.map((line) => line.split(': ', 1)[0]),
+      [
+        'gates.yaml:2:16 gates.typo.use',
+        'gates.yaml:3:26 gates.edge.options.allow',
+        'gates.yaml:3:37 gates.edge.options.alow',
+        'gates.yaml:4:16 gates.away.use',
+      ],
+    );
+    assert.match(places[0] ?? '', /did you mean ip-allow\?/);
+    assert.equal(places[2], 'gates.yaml:3:37 gates.edge.options.alow: unknown key; did you mean allow?');
+    assert.match(places[3] ?? '', /@acme\/absent/);
+    assert.match(stderr, /\n {2} {2}edge: \{ use: ip-allow, options: \{ alow: \[127\.0\.0\.1\] \} \}\n {38}\^\n/);
   });
 
   it('the file is named by -c, then PORTCULLIS_CONFIG, then the default', async () => {

@@ -3,6 +3,7 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { after, describe, it } from 'node:test';
 import { Ajv } from 'ajv';
 import { parse } from 'yaml';
+import { checkGates } from '../../src/cli/validate.js';
 import { loadConfig } from '../../src/config/load.js';
 import { printedFiles } from '../../src/print/printed.js';
 import { folderWith } from '../support/config-files.js';
@@ -57,12 +58,14 @@ describe('config/examples', () => {
   });
 
   for (const name of NAMES) {
-    it(`${name} loads, names its schema and is accepted by editors as it is written`, () => {
+    it(`${name} loads, names its schema and is accepted by editors as it is written`, async () => {
       const text = readFileSync(`${FOLDER}/${name}`, 'utf8');
       assert.equal(text.split('\n', 1)[0], '# yaml-language-server: $schema=../portcullis.schema.json');
-      const { config, warnings } = loadConfig(name, { env, cwd: folder });
+      const loaded = loadConfig(name, { env, cwd: folder });
+      const { config, warnings } = loaded;
       assert.ok(config.routes.length > 0);
       assert.deepEqual(warnings, WARNINGS[name] ?? []);
+      await checkGates(loaded);
       assert.ok(accepts(parse(text)), JSON.stringify(accepts.errors));
     });
   }
