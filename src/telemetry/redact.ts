@@ -2,6 +2,13 @@ const REDACTED = '[redacted]';
 const MAX_TEXT = 2_000;
 const MAX_DEPTH = 6;
 const MAX_MEMBERS = 100;
+/** Values of one line, at all depths together. */
+const MAX_VALUES = 500;
+
+/** What may still be copied. */
+interface Budget {
+  values: number;
+}
 
 /** Parts of a key, spelled without `-` and `_`, whose value is never written. */
 const SECRET = /authorization|cookie|token|secret|passw|apikey|privatekey|assertion|credential|session(id)?$|dpop|bearer|signature|jwt$/;
@@ -12,7 +19,7 @@ const TOKENS = /\beyJ[A-Za-z0-9_-]{8,}(?:\.[A-Za-z0-9_-]+){1,4}|\b(?:bearer|dpop
 
 /** A copy of log fields that holds no secret: values of secret-like keys and tokens inside text are replaced; everything is bounded. */
 export function redacted(fields: Readonly<Record<string, unknown>>): Record<string, unknown> {
-  return copyObject(fields, 0);
+  return copyObject(fields, 0, { values: MAX_VALUES });
 }
 
 /** Text without tokens, at most 2 000 UTF-16 units. */
@@ -26,41 +33,50 @@ export function isSecretKey(key: string): boolean {
   return SECRET.test(key.toLowerCase().replaceAll(/[-_]/g, '')) && !MEASURE.test(key);
 }
 
-function copyObject(value: object, depth: number): Record<string, unknown> {
+function copyObject(value: object, depth: number, budget: Budget): Record<string, unknown> {
   const copy: [string, unknown][] = [];
   for (const [key, member] of Object.entries(value)) {
-    if (copy.length === MAX_MEMBERS) break;
-    if (member !== undefined) copy.push([key, isSecretKey(key) && typeof member !== 'boolean' ? REDACTED : copyValue(member, depth + 1)]);
+    if (copy.length === MAX_MEMBERS || budget.values <= 0) break;
+    if (member === undefined) continue;
+    const secret = isSecretKey(key) && typeof member !== 'boolean';
+    copy.push([redactedText(key), secret ? REDACTED : copyValue(member, depth + 1, budget)]);
   }
   return Object.fromEntries(copy);
 }
 
-function copyValue(value: unknown, depth: number): unknown {
+function copyValue(value: unknown, depth: number, budget: Budget): unknown {
+  budget.values -= 1;
   if (typeof value === 'string') return redactedText(value);
   if (typeof value === 'bigint') return value.toString();
   if (value === null || typeof value === 'number' || typeof value === 'boolean') return value;
   if (typeof value !== 'object') return `[${typeof value}]`;
   if (depth >= MAX_DEPTH) return '[deep]';
-  if (value instanceof Error) return copyError(value, depth);
+  if (value instanceof Error) return copyError(value, depth, budget);
   if (value instanceof Uint8Array) return `[${value.byteLength} bytes]`;
   if (value instanceof Date) return Number.isNaN(value.getTime()) ? null : value.toISOString();
-  if (value instanceof Set) return copyList([...value], depth);
-  if (value instanceof Map) return copyObject(Object.fromEntries(value), depth);
-  if (Array.isArray(value)) return copyList(value, depth);
-  return copyObject(value, depth);
+  if (value instanceof Set) return copyList([...value], depth, budget);
+  if (value instanceof Map) return copyObject(Object.fromEntries(value), depth, budget);
+  if (Array.isArray(value)) return copyList(value, depth, budget);
+  return copyObject(value, depth, budget);
 }
 
-const copyList = (list: readonly unknown[], depth: number): readonly unknown[] =>
-  list.slice(0, MAX_MEMBERS).map((member) => copyValue(member, depth + 1));
+function copyList(list: readonly unknown[], depth: number, budget: Budget): readonly unknown[] {
+  const copy: unknown[] = [];
+  for (const member of list) {
+    if (copy.length === MAX_MEMBERS || budget.values <= 0) break;
+    copy.push(copyValue(member, depth + 1, budget));
+  }
+  return copy;
+}
 
 /** Own properties of an error are left out but its code: libraries hang requests and responses on them. */
-function copyError(error: Error, depth: number): Record<string, unknown> {
+function copyError(error: Error, depth: number, budget: Budget): Record<string, unknown> {
   const { code } = error as { readonly code?: unknown };
   return {
     name: error.name,
     message: redactedText(error.message),
     ...(typeof code === 'string' || typeof code === 'number' ? { code } : {}),
     ...(error.stack === undefined ? {} : { stack: redactedText(error.stack) }),
-    ...(error.cause === undefined ? {} : { cause: copyValue(error.cause, depth + 1) }),
+    ...(error.cause === undefined ? {} : { cause: copyValue(error.cause, depth + 1, budget) }),
   };
 }

@@ -98,6 +98,16 @@ describe('log', () => {
     );
   });
 
+  it('bounds all values of a line together, not only each list', () => {
+    const { lines, log } = setUp();
+    const grid = Array.from({ length: 50 }, (_, row) => Array.from({ length: 50 }, (_, column) => `${row}.${column}`));
+    log.info({ grid, cube: Array.from({ length: 50 }, () => grid) }, 'x');
+    assert.ok((lines[0]?.length ?? 0) < 10_000, String(lines[0]?.length));
+    const line = JSON.parse(lines[0] ?? '');
+    assert.deepEqual([line.grid.length, line.grid[0].length, line.grid.at(-1).at(-1)], [10, 50, '9.38']);
+    assert.equal('cube' in line, false);
+  });
+
   it('does not throw when its pipe is broken', () => {
     const log = createLog({
       level: 'info',
