@@ -11,7 +11,7 @@ async function ask(up: Listening, request: { method?: string; path?: string; hea
   const host = headers.includes('Host:') ? '' : 'Host: a\r\n';
   const length = method === 'POST' ? `Content-Type: application/json\r\nContent-Length: ${body.length}\r\n` : '';
   const calls = up.calls.length;
-  const answer = await rawExchange(up.port, [`${method} ${path} HTTP/1.1\r\n${host}${headers}${length}\r\n${body}`], 250);
+  const answer = await rawExchange(up.port, [`${method} ${path} HTTP/1.1\r\n${host}Connection: close\r\n${headers}${length}\r\n${body}`], 2000);
   return { status: answer.statuses[0], text: answer.text, calls: up.calls.length - calls };
 }
 
