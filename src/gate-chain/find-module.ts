@@ -20,14 +20,12 @@ export async function findModule(use: string, builtins: Readonly<Record<string, 
     if (module !== undefined) return { ok: true, module };
     const close = nearest(use, Object.keys(builtins));
     const names = Object.keys(builtins).join(', ');
-    return no(
-      `there is no built-in gate "${use}"; ${close === undefined ? '' : `did you mean ${close}? `}Known: ${names}, npm:<package>, file:<path>`,
-    );
+    return no(`is no built-in gate${close === undefined ? '.' : `; did you mean ${close}?`} Known: ${names}, npm:<package>, file:<path>`);
   }
   const rest = use.slice(kind.length + 1);
   let space: Readonly<Record<string, unknown>>;
   try {
-    if (kind === 'npm' && !PACKAGE.test(rest)) return no(`"${rest}" is not the name of an npm package`);
+    if (kind === 'npm' && !PACKAGE.test(rest)) return no('names no npm package; write npm:<package> or npm:<package>/<subpath>');
     const url = kind === 'npm' ? findPackage(rest, folder) : rest.startsWith('//') ? use : pathToFileURL(resolve(folder, rest)).href;
     space = (await import(url)) as Readonly<Record<string, unknown>>;
   } catch (error) {

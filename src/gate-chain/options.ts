@@ -25,16 +25,21 @@ export function checkOptions(schema: TSchema, given: unknown, where: string): Ch
 }
 
 const compiled = new WeakMap<TSchema, ValidateFunction>();
+// verbose: errors carry the schema they come from, which the did-you-mean reads; the data they carry too is never shown.
+const ajv = new Ajv2020({ allErrors: true, useDefaults: true, strict: false, validateFormats: false, logger: false, verbose: true });
 
-/** The validator of a schema; compiling one takes milliseconds, so each schema is compiled once. */
+/** The validator of a schema, compiled once. The schema's `$id` is forgotten again: two gates may use the same one. */
 function compile(schema: TSchema): ValidateFunction {
   const known = compiled.get(schema);
   if (known !== undefined) return known;
-  // verbose: errors carry the schema they come from, which the did-you-mean reads; the data they carry too is never shown.
-  const ajv = new Ajv2020({ allErrors: true, useDefaults: true, strict: false, validateFormats: false, logger: false, verbose: true });
-  const validate = ajv.compile(closed(schema) as TSchema);
-  compiled.set(schema, validate);
-  return validate;
+  const own = closed(schema) as TSchema;
+  try {
+    const validate = ajv.compile(own);
+    compiled.set(schema, validate);
+    return validate;
+  } finally {
+    ajv.removeSchema(own);
+  }
 }
 
 /** The schema with `additionalProperties: false` wherever an object lists properties and says nothing about others. */

@@ -43,7 +43,7 @@ export function checkListing(listing: Listing, known: readonly string[], ready: 
   }
   if (listing.public === false && names.length === 0) say(-1, 'a route without gates must say public: true');
   const chain = [...before, ...names].map((name) => ready.get(name));
-  if (chain.some((gate) => gate === undefined)) return problems;
+  if (problems.length > 0 || chain.some((gate) => gate === undefined)) return problems;
   checkCompany(listing, chain as readonly Ready[], say);
   return problems;
 }
