@@ -1,0 +1,77 @@
+// What a request and a stream cost, ours beside others, in one run: npm run bench [-- --quick]
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { cpus, tmpdir } from 'node:os';
+import { join, resolve } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { killChildren, startChild } from './parts/child.js';
+import { issueToken } from './parts/issuer.js';
+import { startLoad } from './parts/load.js';
+import { type Findings, goalLines, judge, requestTable, streamLine } from './report.js';
+import { type Amounts, measureRequests } from './requests.js';
+import { envoy, envoyRemembering } from './rows/envoy.js';
+import { haproxy } from './rows/haproxy.js';
+import { httpProxy } from './rows/http-proxy.js';
+import { nginx } from './rows/nginx.js';
+import { portcullis, portcullisPublic } from './rows/portcullis.js';
+import type { Ground } from './rows/row.js';
+import { measureStreams } from './streams.js';
+
+const ROWS = [portcullis, portcullisPublic, httpProxy, nginx, haproxy, envoy, envoyRemembering];
+const FULL: Amounts = { warm_up: 40_000, rounds: 7, count: 12_000, connections: 32 };
+const QUICK: Amounts = { warm_up: 8000, rounds: 3, count: 4000, connections: 32 };
+const NAMES = { guarded: portcullis.name, open: portcullisPublic.name, bare: httpProxy.name, haproxy: haproxy.name };
+
+const quick = process.argv.includes('--quick');
+const amounts = quick ? QUICK : FULL;
+
+const home = mkdtempSync(join(tmpdir(), 'portcullis-bench-'));
+process.on('exit', () => {
+  killChildren();
+  rmSync(home, { recursive: true, force: true });
+});
+for (const signal of ['SIGINT', 'SIGTERM'] as const) process.on(signal, () => process.exit(1));
+
+const findings = await measure();
+const goals = judge(findings, NAMES);
+const text = page(findings);
+process.stdout.write(`${text}\n`);
+if (!quick) writeFileSync(resolve('bench/RESULTS.md'), text);
+process.exitCode = goals.some(({ kind, holds }) => kind === 'must' && holds !== true) ? 1 : 0;
+
+async function measure(): Promise<Findings> {
+  const upstream = startChild(process.execPath, [fileURLToPath(new URL('./parts/upstream.js', import.meta.url))], { channel: true });
+  const load = startLoad();
+  const { port: upstream_port } = await upstream.message<{ port: number }>();
+  const ground: Ground = {
+    upstream_port,
+    issued: await issueToken(),
+    folder(name) {
+      const folder = join(home, name);
+      mkdirSync(folder);
+      return folder;
+    },
+  };
+  const requests = await measureRequests(ROWS, ground, load, amounts);
+  const streams = await measureStreams(ground, load, quick ? 1000 : 4000, amounts.warm_up);
+  await load.close();
+  await upstream.close();
+  return { requests, streams };
+}
+
+function page({ requests, streams }: Findings): string {
+  const { warm_up, rounds, count, connections } = amounts;
+  return `# What a request and a stream cost
+
+Written by \`npm run bench\`: node ${process.version}, ${cpus().length} × ${cpus()[0]?.model ?? 'unknown processor'}.
+
+A modern \`tools/call\` with a token of RS256 on ${connections} kept-alive connections, from a process of its own, through each proxy (one process,
+one worker or thread) to the same bare node:http upstream. ${warm_up} requests of warm-up each, then ${rounds} rounds of ${count} in turn; medians. CPU is
+the time of the proxy's threads, user and system. The machine has work beside this one: read the ratios, and only those of one run.
+
+${requestTable(requests, NAMES.bare)}
+${requests.skipped.map((why) => `\nSkipped: ${why}\n`).join('')}
+${streamLine(streams)}
+
+${goalLines(goals)}
+`;
+}

@@ -1,0 +1,56 @@
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { freePort, startChild, untilListening } from '../parts/child.js';
+import { AUDIENCE, ISSUER } from '../parts/issuer.js';
+import type { Contender, Ground, Row } from './row.js';
+
+/** This gateway with ip-allow and oauth-bearer; the token is verified once and then remembered. */
+export const portcullis: Row = {
+  name: 'portcullis, ip-allow + oauth-bearer',
+  guarded: true,
+  open: (ground) => openPortcullis(ground, 'guarded', true),
+};
+
+/** This gateway with a public route. */
+export const portcullisPublic: Row = {
+  name: 'portcullis, public route',
+  guarded: false,
+  open: (ground) => openPortcullis(ground, 'public', false),
+};
+
+/** Runs `portcullis run` on a config file, as an operator would. `streams` is how many subscriptions it must hold. */
+export async function openPortcullis(ground: Ground, name: string, guarded: boolean, streams = 0): Promise<Contender> {
+  const home = ground.folder(name);
+  const port = await freePort();
+  writeFileSync(join(home, 'keys.json'), ground.issued.jwks);
+  writeFileSync(join(home, 'portcullis.json'), JSON.stringify(config(port, ground.upstream_port, guarded, streams)));
+  const main = fileURLToPath(new URL('../../src/main.js', import.meta.url));
+  const flags = (process.env.BENCH_NODE_FLAGS ?? '').split(' ').filter(Boolean);
+  const child = startChild(process.execPath, [...flags, main, 'run', '-c', join(home, 'portcullis.json')], { cwd: home });
+  await untilListening(port);
+  return { port, child };
+}
+
+function config(port: number, upstream: number, guarded: boolean, streams: number): object {
+  const room = streams + 96;
+  return {
+    listener: {
+      port,
+      public_url: new URL(AUDIENCE).origin,
+      ...(streams === 0 ? {} : { limits: { max_connections: room, max_subscriptions: room } }),
+    },
+    ops: { port: 0 },
+    gates: guarded
+      ? {
+          near: { use: 'ip-allow', options: { allow: ['127.0.0.0/8', '10.0.0.0/8'] } },
+          token: {
+            use: 'oauth-bearer',
+            options: { issuer: ISSUER, audience: AUDIENCE, jwks_file: 'keys.json', required_scopes: ['mcp.read'] },
+          },
+        }
+      : {},
+    runtimes: { server: { kind: 'proxied', url: `http://127.0.0.1:${upstream}/mcp`, ...(streams === 0 ? {} : { connections: room }) } },
+    routes: [{ path: '/mcp', runtime: 'server', ...(guarded ? { gates: ['near', 'token'] } : { public: true }) }],
+  };
+}
