@@ -39,9 +39,13 @@ export function errorHeaders(relayed: HeaderList): Record<string, string> {
   return headers;
 }
 
+/** The JSON-RPC error that tells `error`; `id` is raw JSON text. */
+export function errorText(error: GatewayError, id: string | undefined, request_id: string): string {
+  const data = { code: error.code, request_id, ...error.data };
+  return `{"jsonrpc":"2.0","id":${id ?? 'null'},"error":${JSON.stringify({ code: error.rpc, message: error.message, data })}}`;
+}
+
 /** The error event that ends a stream which had begun: it answers the call, so no client waits for a result that never comes. */
 export function errorEvent(call: Call, code: ErrorCode): Uint8Array {
-  const error = new GatewayError(code);
-  const body = JSON.stringify({ code: error.rpc, message: error.message, data: { code, request_id: call.head.id } });
-  return encodeSse({ data: Buffer.from(`{"jsonrpc":"2.0","id":${call.id ?? 'null'},"error":${body}}`) });
+  return encodeSse({ data: Buffer.from(errorText(new GatewayError(code), call.id, call.head.id)) });
 }

@@ -14,7 +14,7 @@ import { fixedHeaders, requestHeaders } from './request-headers.js';
 import type { SessionSeal } from './session-seal.js';
 import { checkStaticHeaders } from './static-headers.js';
 import { createToolsLearner } from './tools-learner.js';
-import { openUpstreamPool } from './upstream-pool.js';
+import { closePool, openUpstreamPool } from './upstream-pool.js';
 import { parseUpstreamUrl } from './upstream-url.js';
 
 export interface ProxiedOptions {
@@ -175,14 +175,4 @@ function sessionOf(call: Call, seal: SessionSeal): OpenSession | undefined | Gat
   const sealed = given[0] as string;
   const upstream = seal.open(sealed, bindingOf(call));
   return upstream === undefined ? new GatewayError('SESSION_NOT_FOUND') : { sealed, upstream };
-}
-
-async function closePool(pool: Pool, clock: Clock, deadline_ms: number): Promise<void> {
-  let timer: { cancel(): void } | undefined;
-  const late = new Promise<void>((resolve) => {
-    timer = clock.timer(deadline_ms, resolve);
-  });
-  await Promise.race([pool.close(), late]);
-  timer?.cancel();
-  if (!pool.destroyed) await pool.destroy();
 }

@@ -1,6 +1,6 @@
 import { createSecureContext, rootCertificates } from 'node:tls';
 import { buildConnector, Pool } from 'undici';
-import type { Clock } from '../contract/clock.js';
+import type { Clock, Timer } from '../contract/clock.js';
 
 export interface UpstreamPoolOptions {
   readonly origin: string;
@@ -42,4 +42,15 @@ export function openUpstreamPool(options: UpstreamPoolOptions): Pool {
       });
     },
   });
+}
+
+/** Lets what is under way finish, at most `deadline_ms`; then every connection is destroyed. */
+export async function closePool(pool: Pool, clock: Clock, deadline_ms: number): Promise<void> {
+  let timer: Timer | undefined;
+  const late = new Promise<void>((resolve) => {
+    timer = clock.timer(deadline_ms, resolve);
+  });
+  await Promise.race([pool.close(), late]);
+  timer?.cancel();
+  if (!pool.destroyed) await pool.destroy();
 }

@@ -1,0 +1,135 @@
+import type { IncomingHttpHeaders, IncomingMessage, ServerResponse } from 'node:http';
+import { pipeline, type Readable } from 'node:stream';
+import type { FastifyReply } from 'fastify';
+import type { Dispatcher, Pool } from 'undici';
+import type { Passed } from '../contract/runtime.js';
+import type { Telemetry } from '../contract/telemetry.js';
+import type { ErrorCode } from '../errors/codes.js';
+import { GatewayError } from '../errors/error.js';
+import { errorText, faultBeforeHead } from './faults.js';
+import type { Mount } from './opaque-mount.js';
+import { type OpaqueRequestPolicy, opaqueRequestHeaders } from './opaque-request.js';
+import { opaqueResponseHeaders } from './opaque-response.js';
+import type { RatedLog } from './rated-log.js';
+
+/** What all exchanges of one plain HTTP runtime share. */
+export interface OpaqueParts {
+  readonly name: string;
+  readonly telemetry: Telemetry;
+  readonly log: RatedLog;
+  readonly policy: OpaqueRequestPolicy;
+  readonly mount: Omit<Mount, 'prefix'>;
+}
+
+/** One plain HTTP request on its way through the proxy plugin. It writes the answer itself, head first, and lets the upstream go when the client leaves. */
+export class OpaqueExchange {
+  readonly #parts: OpaqueParts;
+  readonly #request: IncomingMessage;
+  readonly #response: ServerResponse;
+  readonly #passed: Passed;
+  readonly #left = new AbortController();
+
+  constructor(parts: OpaqueParts, request: IncomingMessage, response: ServerResponse, passed: Passed) {
+    this.#parts = parts;
+    this.#request = request;
+    this.#response = response;
+    this.#passed = passed;
+    response.on('close', () => {
+      if (!response.writableFinished) this.#left.abort();
+    });
+  }
+
+  /** The plugin's way to the upstream: a pool's `request` that ends when the client leaves, which the plugin has no option for. */
+  static sender(pool: Pool): Dispatcher['request'] {
+    const send = (options: Dispatcher.RequestOptions, done: (error: Error | null, data: Dispatcher.ResponseData) => void): void => {
+      const headers = options.headers as Record<symbol, AbortSignal | undefined>;
+      pool.request({ ...options, signal: headers[SIGNAL] }, done);
+    };
+    return send as Dispatcher['request'];
+  }
+
+  send(reply: FastifyReply, dest: string): void {
+    reply.from(dest, {
+      rewriteRequestHeaders: (_request, headers) => {
+        const own: Record<string | symbol, unknown> = opaqueRequestHeaders(
+          headers as IncomingHttpHeaders,
+          this.#parts.policy,
+          this.#passed,
+        );
+        own[SIGNAL] = this.#left.signal;
+        return own as IncomingHttpHeaders;
+      },
+      onResponse: (_request, _reply, result) => {
+        reply.hijack();
+        const { statusCode, headers, stream } = result as unknown as { statusCode: number; headers: IncomingHttpHeaders; stream: Readable };
+        this.#relay(statusCode, headers, stream, dest);
+      },
+      rewriteHeaders: () => ({}),
+      onError: (_reply, { error }) => {
+        reply.hijack();
+        this.#failed(error);
+      },
+    });
+  }
+
+  refuse(reply: FastifyReply, code: ErrorCode): void {
+    reply.hijack();
+    this.fail(new GatewayError(code));
+  }
+
+  fail(error: GatewayError): void {
+    const response = this.#response;
+    if (response.headersSent || response.destroyed) return;
+    const body = errorText(error, undefined, this.#passed.head.id);
+    this.#closeUnread();
+    for (const [name, value] of Object.entries(error.headers ?? {})) response.setHeader(name, value);
+    response.writeHead(error.status, { 'content-type': 'application/json', 'content-length': Buffer.byteLength(body) });
+    response.end(body);
+  }
+
+  #relay(status: number, upstream: IncomingHttpHeaders, stream: Readable, dest: string): void {
+    const { telemetry, name, mount } = this.#parts;
+    telemetry.upstreamAnswered(name, `${Math.floor(status / 100)}xx`);
+    const headers = opaqueResponseHeaders(upstream, { ...mount, prefix: this.#passed.prefix }, dest);
+    if (headers === undefined) {
+      stream.destroy();
+      this.#note('UPSTREAM_BROKEN', 'a redirect out of the mount');
+      return this.fail(new GatewayError('UPSTREAM_BROKEN'));
+    }
+    const response = this.#response;
+    if (response.destroyed) return void stream.destroy();
+    this.#closeUnread();
+    const cors = response.hasHeader('access-control-allow-origin');
+    for (const [field, value] of headers) {
+      if (cors && field.startsWith('access-control-')) continue;
+      response.appendHeader(field, value);
+    }
+    response.writeHead(status);
+    // Sent before the first byte of the body: a quiet stream looks alive.
+    response.flushHeaders();
+    pipeline(stream, response, () => {});
+  }
+
+  #failed(error: Error): void {
+    if (this.#left.signal.aborted) return;
+    const cause = error.cause instanceof Error ? error.cause : error;
+    const fault = faultBeforeHead(cause);
+    const code = fault.reason === 'UND_ERR_HEADERS_TIMEOUT' ? 'DEADLINE' : fault.code;
+    this.#parts.telemetry.upstreamAnswered(this.#parts.name, 'error');
+    this.#note(code, fault.reason);
+    this.fail(new GatewayError(code));
+  }
+
+  #note(code: ErrorCode, reason: string): void {
+    const { head, prefix } = this.#passed;
+    this.#parts.log.warn({ runtime: this.#parts.name, route: prefix, request_id: head.id, code, reason }, 'the upstream failed');
+  }
+
+  /** A connection whose request body is still arriving cannot carry another request. */
+  #closeUnread(): void {
+    if (!this.#request.complete) this.#response.shouldKeepAlive = false;
+  }
+}
+
+/** Carries the signal through the plugin, which copies the header object, symbols included. */
+const SIGNAL: unique symbol = Symbol('signal');

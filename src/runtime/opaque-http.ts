@@ -1,0 +1,161 @@
+import { createServer, type IncomingMessage, type RequestListener } from 'node:http';
+import httpProxy from '@fastify/http-proxy';
+import { type FastifyInstance, fastify } from 'fastify';
+import type { Clock } from '../contract/clock.js';
+import type { Log } from '../contract/log.js';
+import type { Health, HttpRuntime } from '../contract/runtime.js';
+import type { Telemetry } from '../contract/telemetry.js';
+import { ConfigError, GatewayError } from '../errors/error.js';
+import { confinedPath } from './confined-path.js';
+import { OpaqueExchange, type OpaqueParts } from './opaque-exchange.js';
+import { createRatedLog } from './rated-log.js';
+import { checkStaticHeaders } from './static-headers.js';
+import { closePool, openUpstreamPool } from './upstream-pool.js';
+import { parseUpstreamUrl } from './upstream-url.js';
+
+export interface OpaqueHttpOptions {
+  /** Config name. */
+  readonly name: string;
+  /** Origin and base path of the upstream, http or https, without a query. */
+  readonly url: string;
+  /** Sent with every request; they win over a client's. */
+  readonly headers?: Readonly<Record<string, string>> | undefined;
+  /** PEM of a certificate authority that is trusted beside the public ones. */
+  readonly ca?: string | undefined;
+  /** Upstream connections; default 1024. */
+  readonly connections?: number | undefined;
+  /** Time to the head of an answer; default 60 000. Beyond it: 504. Bodies have no timer: event streams stay open. */
+  readonly response_timeout_ms?: number | undefined;
+  /** Default false: the client's Authorization stays here. */
+  readonly forward_authorization?: boolean | undefined;
+  /** Default true: a UI needs its cookies. They are confined to the mount. */
+  readonly forward_cookies?: boolean | undefined;
+  /** More request fields that may pass, beside the built-in list. */
+  readonly request_headers?: readonly string[] | undefined;
+  /** Default `own`: a redirect out of the mount is 502. `any`: it is relayed, as an authorization server needs. */
+  readonly redirects?: 'own' | 'any' | undefined;
+  /** `listener.public_url`: what `X-Forwarded-Host` and `-Proto` say. Undefined: what the connection and Host say. */
+  readonly public_url?: string | undefined;
+}
+
+export interface OpaqueHttpDeps {
+  readonly log: Log;
+  readonly clock: Clock;
+  readonly telemetry: Telemetry;
+}
+
+/**
+ * The runtime that mounts a plain HTTP server beside MCP by prefix, on @fastify/http-proxy with its doors closed: verified TLS, header
+ * allowlist, no retries, no redirect out of the mount, paths confined to the base path, the upstream let go when the client leaves.
+ * @throws ConfigError when the URL or a header name is not usable.
+ */
+export function createOpaqueHttp(options: OpaqueHttpOptions, deps: OpaqueHttpDeps): HttpRuntime {
+  const { name } = options;
+  const { origin, target } = parseUpstreamUrl(name, options.url);
+  if (target.includes('?')) throw new ConfigError([{ where: `runtimes.${name}.url`, message: 'must not have a query' }]);
+  checkStaticHeaders(name, options.headers ?? {});
+  const base = target.endsWith('/') ? target.slice(0, -1) : target;
+  const public_url = options.public_url === undefined ? undefined : new URL(options.public_url);
+  const parts: OpaqueParts = {
+    name,
+    telemetry: deps.telemetry,
+    log: createRatedLog(deps.log, deps.clock),
+    policy: {
+      headers: Object.fromEntries(Object.entries(options.headers ?? {}).map(([key, value]) => [key.toLowerCase(), value])),
+      forward_authorization: options.forward_authorization ?? false,
+      forward_cookies: options.forward_cookies ?? true,
+      request_headers: checkedNames(name, options.request_headers ?? []),
+      public_url,
+    },
+    mount: { origin, base, redirects: options.redirects ?? 'own', public_origin: public_url?.origin },
+  };
+  const pool = openUpstreamPool({
+    origin,
+    connections: options.connections ?? 1024,
+    ca: options.ca,
+    headers_timeout_ms: options.response_timeout_ms ?? 60_000,
+    clock: deps.clock,
+    onConnected: (seconds) => deps.telemetry.upstreamConnected(name, seconds),
+  });
+  const exchanges = new WeakMap<IncomingMessage, OpaqueExchange>();
+  let health: Health = 'starting';
+  let app: FastifyInstance | undefined;
+  let route: RequestListener | undefined;
+
+  return {
+    name,
+    kind: 'http',
+    get health() {
+      return health;
+    },
+    async start() {
+      app = fastify({
+        // Never listens: the listener has the socket, this instance only the request.
+        serverFactory: (handler) => createServer((route = handler)),
+        clientErrorHandler: () => {},
+        forceCloseConnections: false,
+      });
+      await app.register(httpProxy, {
+        upstream: origin,
+        undici: { request: OpaqueExchange.sender(pool) },
+        httpMethods: METHODS,
+        retryMethods: [],
+        disableCache: true,
+        disableRequestLogging: true,
+        handler: (request, reply, dest) => {
+          exchanges.get(request.raw)?.send(reply, dest);
+        },
+      });
+      app.setErrorHandler((_error, request, reply) => {
+        exchanges.get(request.raw)?.refuse(reply, 'BAD_REQUEST');
+      });
+      await app.ready();
+      health = 'ready';
+    },
+    serve(request, response, passed) {
+      const exchange = new OpaqueExchange(parts, request, response, passed);
+      if (health !== 'ready' || route === undefined) return exchange.fail(new GatewayError('DRAINING'));
+      if (!METHODS.includes(passed.head.method)) {
+        return exchange.fail(new GatewayError('METHOD_NOT_ALLOWED', { headers: { allow: METHODS.join(', ') } }));
+      }
+      const path = confinedPath(passed.head.path, passed.prefix, base);
+      if (path === undefined) return exchange.fail(new GatewayError('NO_ROUTE'));
+      request.url = passed.head.query === '' ? path : `${path}?${passed.head.query}`;
+      exchanges.set(request, exchange);
+      route(request, response);
+    },
+    async close(deadline_ms) {
+      health = 'stopped';
+      await closePool(pool, deps.clock, deadline_ms);
+      await app?.close();
+    },
+  };
+}
+
+const METHODS = ['DELETE', 'GET', 'HEAD', 'OPTIONS', 'PATCH', 'POST', 'PUT'];
+
+/** `runtimes.<name>.request_headers`, in lower case. Credentials have options of their own; fields of the hop never pass. */
+function checkedNames(name: string, names: readonly string[]): ReadonlySet<string> {
+  const where = `runtimes.${name}.request_headers`;
+  const bad = names.filter(
+    (each) => !/^[a-z0-9-]{1,256}$/i.test(each) || NEVER.has(each.toLowerCase()) || /^(?:proxy|x-forwarded)-/i.test(each),
+  );
+  if (bad.length > 0) throw new ConfigError(bad.map((each) => ({ where, message: `${JSON.stringify(each)} cannot be passed on` })));
+  return new Set(names.map((each) => each.toLowerCase()));
+}
+
+const NEVER: ReadonlySet<string> = new Set([
+  ...[
+    'authorization',
+    'connection',
+    'cookie',
+    'expect',
+    'forwarded',
+    'host',
+    'keep-alive',
+    'te',
+    'trailer',
+    'transfer-encoding',
+    'upgrade',
+  ],
+]);

@@ -1,0 +1,57 @@
+/** Where a plain HTTP upstream stands, seen from both sides. Paths have no trailing slash; the root is empty. */
+export interface Mount {
+  /** Origin of the upstream. */
+  readonly origin: string;
+  /** The upstream's own base path. */
+  readonly base: string;
+  /** The public path that replaces it. */
+  readonly prefix: string;
+  /** `own`: redirects inside the mount only. `any`: to other origins too, as an authorization server needs. */
+  readonly redirects: 'own' | 'any';
+  /** Origin that clients dial, if it is known. */
+  readonly public_origin: string | undefined;
+}
+
+/**
+ * A Location for the client: below the public prefix and without the upstream's origin. Undefined when it leads out of the mount,
+ * or to another origin that `redirects` does not allow. `target` is the upstream path that was asked.
+ */
+export function publicLocation(location: string, mount: Mount, target: string): string | undefined {
+  if (!URL.canParse(location, mount.origin + target)) return undefined;
+  const url = new URL(location, mount.origin + target);
+  if (url.origin === mount.origin) {
+    const path = moved(url.pathname, mount.base, mount.prefix);
+    return path === undefined || path.startsWith('//') ? undefined : path + url.search + url.hash;
+  }
+  if (url.origin === mount.public_origin && below(url.pathname, mount.prefix)) return url.pathname + url.search + url.hash;
+  return mount.redirects === 'any' ? location : undefined;
+}
+
+/**
+ * A Set-Cookie line whose cookie comes back to this mount only: no Domain, and a Path below the public prefix. Undefined for a
+ * `__Host-` cookie, which must be for the whole origin (RFC 6265bis section 4.1.3.2), unless the mount is the origin's root.
+ */
+export function confinedCookie(line: string, mount: Mount): string | undefined {
+  const [pair = '', ...attributes] = line.split(';');
+  if (mount.prefix !== '' && pair.trimStart().toLowerCase().startsWith('__host-')) return undefined;
+  let path = mount.prefix === '' ? '/' : mount.prefix;
+  const kept = [pair.trim()];
+  for (const attribute of attributes) {
+    const [name = '', ...value] = attribute.split('=');
+    const key = name.trim().toLowerCase();
+    if (key === 'path') path = moved(value.join('=').trim(), mount.base, mount.prefix) ?? path;
+    else if (key !== 'domain' && key !== '') kept.push(attribute.trim());
+  }
+  return [...kept, `Path=${path}`].join('; ');
+}
+
+/** `path` with `to` in place of `from`; undefined when it is not below `from`. */
+function moved(path: string, from: string, to: string): string | undefined {
+  if (!below(path, from)) return undefined;
+  const whole = to + path.slice(from.length);
+  return whole === '' ? '/' : whole;
+}
+
+function below(path: string, base: string): boolean {
+  return path === base || path.startsWith(`${base}/`);
+}

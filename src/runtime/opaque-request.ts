@@ -1,0 +1,78 @@
+import type { IncomingHttpHeaders } from 'node:http';
+import type { Passed } from '../contract/runtime.js';
+import { forwardedIdentity } from './forwarded-identity.js';
+
+/** What a plain HTTP upstream is told beside what the client asked. */
+export interface OpaqueRequestPolicy {
+  /** Static fields, lower-case names; they win over a client's. */
+  readonly headers: Readonly<Record<string, string>>;
+  readonly forward_authorization: boolean;
+  readonly forward_cookies: boolean;
+  /** Lower-case names beside the built-in list. */
+  readonly request_headers: ReadonlySet<string>;
+  /** Scheme and authority that clients dial; undefined: what the connection and Host say. */
+  readonly public_url: URL | undefined;
+}
+
+/**
+ * The fields of one request to a plain HTTP upstream, by allowlist: what browsers and OAuth clients use, and what the route adds.
+ * Identity headers of any terminator, hop-by-hop fields, Expect and every forwarded field of the client stay behind;
+ * `X-Forwarded-For`, `-Host`, `-Proto` and `-Prefix` say what the gateway knows.
+ */
+export function opaqueRequestHeaders(client: IncomingHttpHeaders, policy: OpaqueRequestPolicy, passed: Passed): Record<string, string> {
+  const headers: Record<string, string> = {};
+  const bodiless = passed.head.method === 'GET' || passed.head.method === 'HEAD';
+  for (const [name, value] of Object.entries(client)) {
+    if (typeof value !== 'string' || !allowed(name, policy)) continue;
+    if (bodiless && name.startsWith('content-')) continue;
+    headers[name] = value;
+  }
+  const { peer } = passed.head;
+  headers['x-forwarded-for'] = peer.client_address;
+  headers['x-forwarded-proto'] = policy.public_url?.protocol.slice(0, -1) ?? (peer.tls === undefined ? 'http' : 'https');
+  const host = policy.public_url?.host ?? passed.head.headers.get('host');
+  if (host !== undefined) headers['x-forwarded-host'] = host;
+  if (passed.prefix !== '') headers['x-forwarded-prefix'] = passed.prefix;
+  const { identity, forward_identity_header } = passed;
+  if (forward_identity_header !== undefined) {
+    delete headers[forward_identity_header];
+    if (identity !== undefined) headers[forward_identity_header] = forwardedIdentity(identity);
+  }
+  return Object.assign(headers, policy.headers);
+}
+
+function allowed(name: string, policy: OpaqueRequestPolicy): boolean {
+  if (name === 'authorization') return policy.forward_authorization;
+  if (name === 'cookie') return policy.forward_cookies;
+  return ALLOWED.has(name) || name.startsWith('sec-fetch-') || name.startsWith('sec-ch-') || policy.request_headers.has(name);
+}
+
+const ALLOWED: ReadonlySet<string> = new Set([
+  ...['accept', 'accept-charset', 'accept-encoding', 'accept-language', 'access-control-request-headers', 'access-control-request-method'],
+  ...[
+    'cache-control',
+    'content-disposition',
+    'content-encoding',
+    'content-language',
+    'content-length',
+    'content-type',
+    'date',
+    'dnt',
+    'dpop',
+  ],
+  ...['idempotency-key', 'if-match', 'if-modified-since', 'if-none-match', 'if-range', 'if-unmodified-since', 'last-event-id'],
+  ...[
+    'mcp-protocol-version',
+    'origin',
+    'pragma',
+    'prefer',
+    'priority',
+    'range',
+    'referer',
+    'save-data',
+    'sec-gpc',
+    'traceparent',
+    'tracestate',
+  ],
+  ...['upgrade-insecure-requests', 'user-agent', 'x-csrf-token', 'x-requested-with', 'x-xsrf-token'],
+]);
