@@ -86,7 +86,7 @@ export class Flight implements Dispatcher.DispatchHandler, AnswerHost, Waiter {
   }
 
   note(code: ErrorCode, reason: string): void {
-    const fields = { runtime: this.parts.name, route: this.call.route.path, request_id: this.call.head.id, code, reason };
+    const fields = { route: this.call.route.path, request_id: this.call.head.id, code, reason };
     this.parts.log.warn(fields, 'the upstream failed');
   }
 

@@ -122,7 +122,7 @@ export class OpaqueExchange {
 
   #note(code: ErrorCode, reason: string): void {
     const { head, prefix } = this.#passed;
-    this.#parts.log.warn({ runtime: this.#parts.name, route: prefix, request_id: head.id, code, reason }, 'the upstream failed');
+    this.#parts.log.warn({ route: prefix, request_id: head.id, code, reason }, 'the upstream failed');
   }
 
   /** A connection whose request body is still arriving cannot carry another request. */

@@ -20,7 +20,7 @@ export interface OpaqueHttpOptions {
   readonly url: string;
   /** Sent with every request; they win over a client's. */
   readonly headers?: Readonly<Record<string, string>> | undefined;
-  /** PEM of a certificate authority that is trusted beside the public ones. */
+  /** PEM of the certificate authorities that the upstream must chain to; undefined: the public ones. */
   readonly ca?: string | undefined;
   /** Upstream connections; default 1024. */
   readonly connections?: number | undefined;

@@ -24,11 +24,11 @@ export interface ProxiedOptions {
   readonly url: string;
   /** Sent with every request, e.g. the upstream's own credential. */
   readonly headers?: Readonly<Record<string, string>> | undefined;
-  /** PEM of a certificate authority that is trusted beside the public ones. */
+  /** PEM of the certificate authorities that the upstream must chain to; undefined: the public ones. */
   readonly ca?: string | undefined;
-  /** Upstream connections for calls, and as many again for long-lived streams; default 1024. */
+  /** Upstream connections in use at once, calls and streams together; default 1024. */
   readonly connections?: number | undefined;
-  /** Exchanges that may wait for a connection, per kind; default 256. Beyond it: 503 `OVERLOADED`. */
+  /** Exchanges that may wait for a connection; default 256. Beyond it: 503 `OVERLOADED`. */
   readonly max_waiting?: number | undefined;
   /** Largest event of an event stream; default 4 194 304 bytes. Beyond it the stream ends with an error event. */
   readonly max_event_bytes?: number | undefined;
@@ -103,9 +103,10 @@ export function createProxied(options: ProxiedOptions, deps: ProxiedDeps): Proxi
       clock,
       onConnected: (seconds) => telemetry.upstreamConnected(name, seconds),
     });
-  // Streams have a pool of their own: they cannot starve calls, and undici walks over every busy connection to find a free one.
-  const calls: Way = { pool: openPool(), lane: new Lane(connections, options.max_waiting ?? 256) };
-  const streams: Way = { pool: openPool(), lane: new Lane(connections, options.max_waiting ?? 256) };
+  const lane = new Lane(connections, options.max_waiting ?? 256);
+  // Long streams have a pool of their own, since undici walks over every busy connection of a pool to find a free one.
+  const calls = openPool();
+  const streams = openPool();
 
   const fly = (call: Call, exchange: Exchange, session: OpenSession | undefined): void => {
     const method = METHODS[call.kind];
@@ -113,8 +114,8 @@ export function createProxied(options: ProxiedOptions, deps: ProxiedDeps): Proxi
       call.identity !== undefined && call.route.forward_identity_header !== undefined ? forwardedIdentity(call.identity) : undefined;
     const headers = requestHeaders(fixed[method.fixed], call, session?.upstream, identity);
     const body = method.name === 'POST' ? call.body : null;
-    const way = call.kind === 'get_stream' || call.method === 'subscriptions/listen' ? streams : calls;
-    const route: FlightRoute = { request: { path: target, method: method.name, headers, body }, watch, ...way };
+    const pool = call.kind === 'get_stream' || call.method === 'subscriptions/listen' ? streams : calls;
+    const route: FlightRoute = { request: { path: target, method: method.name, headers, body }, watch, lane, pool };
     new Flight(parts, route, call, exchange, session).start();
   };
 
@@ -135,25 +136,14 @@ export function createProxied(options: ProxiedOptions, deps: ProxiedDeps): Proxi
       else fly(call, exchange, session);
     },
     stats() {
-      const all = [calls, streams];
-      const sum = (read: (way: Way) => number): number => all.reduce((total, way) => total + read(way), 0);
-      return {
-        free: sum(({ pool }) => pool.stats.free),
-        running: sum(({ pool }) => pool.stats.running),
-        pending: sum(({ pool }) => pool.stats.pending),
-        queued: sum(({ lane }) => lane.waiting),
-      };
+      const [a, b] = [calls.stats, streams.stats];
+      return { free: a.free + b.free, running: a.running + b.running, pending: a.pending + b.pending, queued: lane.waiting };
     },
     async close(deadline_ms) {
       health = 'stopped';
-      await Promise.all([calls, streams].map(({ pool }) => closePool(pool, clock, deadline_ms)));
+      await Promise.all([calls, streams].map((pool) => closePool(pool, clock, deadline_ms)));
     },
   };
-}
-
-interface Way {
-  readonly pool: Pool;
-  readonly lane: Lane;
 }
 
 const DEGRADED_AFTER = 3;

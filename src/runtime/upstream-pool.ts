@@ -1,4 +1,4 @@
-import { createSecureContext, rootCertificates } from 'node:tls';
+import { createSecureContext } from 'node:tls';
 import { buildConnector, Pool } from 'undici';
 import type { Clock, Timer } from '../contract/clock.js';
 
@@ -6,7 +6,7 @@ export interface UpstreamPoolOptions {
   readonly origin: string;
   /** Connections that may be open at once; each carries one exchange at a time. */
   readonly connections: number;
-  /** PEM of a certificate authority that is trusted beside the public ones. */
+  /** PEM of the certificate authorities that the upstream must chain to; undefined: the public ones. */
   readonly ca?: string | undefined;
   /** Time to open a connection, TLS included; default 10 000. */
   readonly connect_timeout_ms?: number | undefined;
@@ -22,7 +22,7 @@ export interface UpstreamPoolOptions {
  */
 export function openUpstreamPool(options: UpstreamPoolOptions): Pool {
   // Made once: building the trust store for each connection costs milliseconds.
-  const secureContext = options.ca === undefined ? undefined : createSecureContext({ ca: [...rootCertificates, options.ca] });
+  const secureContext = options.ca === undefined ? undefined : createSecureContext({ ca: options.ca });
   const connect = buildConnector({
     rejectUnauthorized: true,
     timeout: options.connect_timeout_ms ?? 10_000,

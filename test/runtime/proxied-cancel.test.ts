@@ -61,18 +61,23 @@ describe('proxied: cancel and bounds', () => {
     await upstream.close();
   });
 
-  it('one more than connections and max_waiting is OVERLOADED with Retry-After; streams do not take the place of calls', async () => {
+  it('one more than connections and max_waiting is OVERLOADED with Retry-After; a stream counts as a call does', async () => {
     const upstream = await startUpstream((request, response) => {
       if (request.method === 'GET') response.writeHead(200, { 'Content-Type': 'text/event-stream' }).flushHeaders();
+      else if (request.headers['mcp-method'] === 'ping') response.writeHead(200, json).end(ok);
     });
-    const bench = await openProxied(`${upstream.url}/mcp`, { connections: 2, max_waiting: 1 });
-    const streams = [0, 1, 2].map(() => bench.send(legacyBare('get_stream')));
-    await Promise.all([streams[0]?.head, streams[1]?.head]);
-    const calls = Array.from({ length: 3 }, () => bench.send(modernCall('ping')));
-    assert.deepEqual(bench.runtime.stats().queued, 2);
+    const bench = await openProxied(`${upstream.url}/mcp`, { connections: 3, max_waiting: 1 });
+    const streams = [0, 1].map(() => bench.send(legacyBare('get_stream')));
+    await Promise.all(streams.map((stream) => stream.head));
+    assert.equal((await bench.send(modernCall('ping')).done).by, 'respond');
+    const held = bench.send(modernCall('tools/call', { name: 'slow' }));
+    const waiting = bench.send(modernCall('ping'));
+    assert.equal(bench.runtime.stats().queued, 1);
     const refused = await bench.send(modernCall('ping')).done;
     assert.deepEqual([refused.status, refused.error?.code, refused.headers], [503, 'OVERLOADED', ['retry-after', '1']]);
-    for (const exchange of [...streams, ...calls]) exchange.cancel('client');
+    streams[0]?.cancel('client');
+    assert.equal((await waiting.done).by, 'respond');
+    for (const exchange of [...streams, held]) exchange.cancel('client');
     await idle(bench.runtime);
     await bench.runtime.close(1000);
     await upstream.close();

@@ -253,7 +253,6 @@ describe('proxied: no answer', () => {
     assert.equal(bench.runtime.health, 'degraded');
     assert.deepEqual(bench.told, ['answered alpha error', 'answered alpha error', 'answered alpha error']);
     assert.deepEqual(bench.log.lines[0]?.fields, {
-      runtime: 'alpha',
       route: '/alpha/mcp',
       request_id: 'test-request',
       code: 'UPSTREAM_UNREACHABLE',
