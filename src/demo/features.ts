@@ -25,7 +25,7 @@ type Params = Readonly<Record<string, unknown>>;
 type Handler = (params: Params, context: DemoContext) => object | Promise<object>;
 
 /** The header that the demo’s route forwards the identity in. */
-export const IDENTITY_HEADER = 'x-portcullis-identity';
+const IDENTITY_HEADER = 'x-portcullis-identity';
 /** A resource that changes every `TICK_MS`, for subscriptions. */
 export const TICKING_URI = 'demo://ticks';
 export const TICK_MS = 2_000;
@@ -90,7 +90,11 @@ const TOOL_CALLS: Readonly<Record<string, Handler>> = {
     return text(`Counted down from ${total}.`);
   },
   whoami(_params, context) {
-    const structuredContent = { identity: context.header(IDENTITY_HEADER) ?? null };
+    const forwarded = context.header(IDENTITY_HEADER);
+    const structuredContent = { identity: forwarded === undefined ? null : readable(forwarded) };
+    return text(structuredContent.identity ?? 'The gateway forwarded no identity.', { structuredContent });
+  },
+};
     return text(structuredContent.identity ?? 'The gateway forwarded no identity.', { structuredContent });
   },
 };
@@ -149,6 +153,16 @@ export const METHODS: Readonly<Record<string, Handler>> = {
     return { completion: { values, total: values.length, hasMore: false } };
   },
 };
+
+/** The JSON inside a base64url value, as the gateway forwards it; any other value as it is. */
+function readable(forwarded: string): string {
+  const inside = Buffer.from(forwarded, 'base64url').toString('utf8');
+  try {
+    return isObject(JSON.parse(inside)) ? inside : forwarded;
+  } catch {
+    return forwarded;
+  }
+}
 
 function read(uri: string): string | undefined {
   if (uri === 'demo://about') return INSTRUCTIONS;

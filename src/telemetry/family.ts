@@ -2,7 +2,7 @@ import { isLabelText } from './bounded.js';
 import type { MetricRow } from './names.js';
 
 /** Label sets one metric keeps; further ones are counted together, each label `other`. */
-export const MAX_LABEL_SETS = 2_000;
+const MAX_LABEL_SETS = 2_000;
 
 /** The number behind one line of a counter. The owner adds to it directly: no lookup, no allocation. */
 export interface CounterCell {

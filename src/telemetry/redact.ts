@@ -29,7 +29,7 @@ export function redactedText(text: string): string {
 }
 
 /** True for a key whose value is a secret by its name. */
-export function isSecretKey(key: string): boolean {
+function isSecretKey(key: string): boolean {
   return SECRET.test(key.toLowerCase().replaceAll(/[-_]/g, '')) && !MEASURE.test(key);
 }
 

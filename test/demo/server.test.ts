@@ -70,6 +70,10 @@ describe('demo server, modern era', () => {
       const body = modernBody('tools/call', { name: 'whoami', arguments: {} });
       const told = await post(url, body, { ...modernHead('tools/call', 'whoami'), 'x-portcullis-identity': 'alice' });
       assert.deepEqual(told.body.result.structuredContent, { identity: 'alice' });
+      const identity = '{"iss":"https://id.example","sub":"alice"}';
+      const forwarded = Buffer.from(identity).toString('base64url');
+      const read = await post(url, body, { ...modernHead('tools/call', 'whoami'), 'x-portcullis-identity': forwarded });
+      assert.deepEqual(read.body.result.structuredContent, { identity });
       const untold = await post(url, body, modernHead('tools/call', 'whoami'));
       assert.deepEqual(untold.body.result.structuredContent, { identity: null });
     }));
