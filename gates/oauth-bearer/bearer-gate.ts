@@ -2,27 +2,27 @@ import type { CallSummary, GateContext, GateDecision, GateHost, RequestGate, Req
 import { showsCertificate } from './certificate-binding.js';
 import { type Challenges, createChallenges } from './challenge.js';
 import { readCredential, type Scheme } from './credential.js';
-import { createJwtVerifier, type JwtVerifier } from './jwt-verifier.js';
-import { openKeyring } from './keyring.js';
+import { createProofChecker, type ProofChecker } from './dpop-proof.js';
 import { createResourceMetadata, type ResourceMetadata } from './metadata.js';
 import type { Options } from './options.js';
 import { createRemembered, digestOf, type Remembered } from './remembered.js';
 import { createScopeRules, type ScopeRules } from './scope-rules.js';
 import { type Settings, toSettings } from './settings.js';
+import { openTokenChecker, type TokenChecker } from './token-check.js';
 import type { VerifiedToken } from './verified-token.js';
 
 /** Opens the gate. Throws when options contradict each other; never waits for an authorization server. */
 export function createBearerGate(options: Options, host: GateHost): RequestGate {
   const settings = toSettings(options, host.route);
   const metadata = createResourceMetadata(settings, host.route);
-  const verify = createJwtVerifier(settings, openKeyring(settings, host), host.clock);
   return new BearerGate({
     settings,
     metadata,
     challenges: createChallenges(metadata.url, options.dpop_algorithms, options.dpop === 'require'),
     scopesOf: createScopeRules(options),
     remembered: createRemembered(options.remembered_tokens),
-    verify,
+    prove: createProofChecker(options, host.route, host.clock),
+    checker: openTokenChecker(settings, host),
     now_ms: () => host.clock.now_ms(),
   });
 }
@@ -33,7 +33,8 @@ interface Parts {
   readonly challenges: Challenges;
   readonly scopesOf: ScopeRules;
   readonly remembered: Remembered;
-  readonly verify: JwtVerifier;
+  readonly prove: ProofChecker;
+  readonly checker: TokenChecker;
   now_ms(): number;
 }
 
@@ -64,6 +65,7 @@ class BearerGate implements RequestGate {
     if (credential.kind === 'none') return challenges.required(needed);
     if (credential.kind === 'malformed') return challenges.malformed(credential.why, needed);
     const { scheme, token } = credential;
+    if (scheme === 'Bearer' && settings.options.dpop === 'require') return challenges.proof(UNPROVEN, needed);
     if (token.length > settings.options.max_token_bytes) return challenges.invalid(scheme, 'The token is too long.', needed);
     const presented: Presented = { head, context, scheme, token, needed };
     const digest = digestOf(token);
@@ -80,9 +82,13 @@ class BearerGate implements RequestGate {
     return lacks(context.identity.scopes, needed) ? challenges.insufficient(credential.scheme, needed) : { kind: 'pass' };
   }
 
+  close(): Promise<void> {
+    return this.#parts.checker.close();
+  }
+
   async #check(presented: Presented, digest: string): Promise<GateDecision> {
     const { challenges, remembered, now_ms } = this.#parts;
-    const check = await this.#parts.verify(presented.token);
+    const check = await this.#parts.checker.check(presented.token);
     if (check.kind === 'unavailable') return challenges.unavailable(check.retry_after_s);
     if (check.kind === 'invalid') return challenges.invalid(presented.scheme, check.why, presented.needed);
     remembered.set(digest, check.token, now_ms(), presented.token.length);
@@ -92,14 +98,30 @@ class BearerGate implements RequestGate {
   #admit(token: VerifiedToken, presented: Presented): GateDecision | Promise<GateDecision> {
     const { challenges, settings } = this.#parts;
     const { scheme, needed, head, context } = presented;
-    const { certificate_bound, certificate_from } = settings.options;
-    const { certificate } = token.binding;
+    const { certificate_bound, certificate_from, dpop } = settings.options;
+    const { certificate, key } = token.binding;
     if (certificate === undefined ? certificate_bound === 'require' : !showsCertificate(certificate, certificate_from, head, context))
-      return challenges.invalid(scheme, 'The token is not bound to the certificate of this connection.', needed);
-    if (token.binding.key !== undefined) return challenges.invalid(scheme, 'The token is bound to a key.', needed);
-    return lacks(token.scopes, needed) ? challenges.insufficient(scheme, needed) : token.decision;
+      return challenges.invalid(scheme, 'The token is not bound to the certificate of this caller.', needed);
+    if (key === undefined)
+      return scheme === 'Bearer' ? this.#scoped(token, presented) : challenges.invalid(scheme, 'The token is not bound to a key.', needed);
+    if (scheme === 'DPoP') return this.#proven(token, key, presented);
+    return dpop === 'off' ? challenges.invalid(scheme, 'The token is bound to a key.', needed) : challenges.proof(UNPROVEN, needed);
+  }
+
+  async #proven(token: VerifiedToken, key: string, presented: Presented): Promise<GateDecision> {
+    const { challenges, prove } = this.#parts;
+    const proof = await prove(presented.head, presented.token, key);
+    if (proof.kind === 'good') return this.#scoped(token, presented);
+    if (proof.kind === 'wrong') return challenges.proof(proof.why, presented.needed);
+    return proof.kind === 'nonce' ? challenges.nonce(proof.nonce, presented.needed) : challenges.unavailable(1);
+  }
+
+  #scoped(token: VerifiedToken, { scheme, needed }: Presented): GateDecision {
+    return lacks(token.scopes, needed) ? this.#parts.challenges.insufficient(scheme, needed) : token.decision;
   }
 }
+
+const UNPROVEN = 'Send the token with the DPoP scheme and a DPoP proof.';
 
 function lacks(scopes: ReadonlySet<string>, needed: readonly string[]): boolean {
   return needed.some((scope) => !scopes.has(scope));

@@ -34,7 +34,8 @@ export const codes = {
   },
   TOKEN_CHECK_UNAVAILABLE: {
     status: 503,
-    meaning: 'The token cannot be checked now: the authorization server’s keys or its introspection endpoint are out of reach.',
+    meaning:
+      'The token cannot be checked now: the authorization server’s keys or its introspection endpoint are out of reach, or too many DPoP proofs are fresh.',
     remedy: 'Keep the token and retry after the Retry-After seconds. Operator: see jwks_fetches_total and the log.',
   },
 } as const;
@@ -59,14 +60,14 @@ export interface Challenges {
  * `dpop` names the proof algorithms when every token must be bound: the first challenge then asks for DPoP.
  */
 export function createChallenges(resourceMetadata: string, dpopAlgorithms: readonly string[], dpopOnly: boolean): Challenges {
+  const first = dpopOnly ? 'DPoP' : 'Bearer';
   const metadata = ['resource_metadata', resourceMetadata] as const;
   const algs = ['algs', dpopAlgorithms.join(' ')] as const;
   const of = (scheme: 'Bearer' | 'DPoP', ...parameters: readonly Parameter[]) =>
     toChallenge(scheme, scheme === 'DPoP' ? [algs, ...parameters] : parameters);
   return {
-    required: (scopes) =>
-      refuse('TOKEN_REQUIRED', 'An access token is required.', of(dpopOnly ? 'DPoP' : 'Bearer', metadata, scope(scopes))),
-    malformed: (why, scopes) => refuse('TOKEN_REQUEST_INVALID', why, of('Bearer', ['error', 'invalid_request'], metadata, scope(scopes))),
+    required: (scopes) => refuse('TOKEN_REQUIRED', 'An access token is required.', of(first, metadata, scope(scopes))),
+    malformed: (why, scopes) => refuse('TOKEN_REQUEST_INVALID', why, of(first, ['error', 'invalid_request'], metadata, scope(scopes))),
     invalid: (scheme, why, scopes) =>
       refuse('TOKEN_INVALID', why, of(scheme, ['error', 'invalid_token'], ['error_description', why], metadata, scope(scopes))),
     insufficient: (scheme, scopes) =>

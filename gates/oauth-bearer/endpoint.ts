@@ -18,7 +18,7 @@ export interface EndpointAnswer {
 
 /**
  * The gate’s way to authorization servers: verified TLS, no redirect followed, a 200 of a stated media type, at most 1 MiB.
- * It has no time limit of its own: callers pass a signal that has one.
+ * It has no time limit of its own: callers pass a signal that has one. `close` ends what is open.
  */
 export interface Endpoint {
   ask(url: string, asked: EndpointRequest, signal: AbortSignal): Promise<EndpointAnswer>;
@@ -44,23 +44,14 @@ export function createEndpoint(connections: number): Endpoint {
   };
 }
 
-/** Runs `work` with a signal that aborts after `timeout_ms` or with `owner`; the timer ends with the work. */
-export async function withDeadline<T>(
-  clock: Clock,
-  timeout_ms: number,
-  owner: AbortSignal,
-  work: (signal: AbortSignal) => Promise<T>,
-): Promise<T> {
+/** Runs `work` with a signal that aborts after `timeout_ms`; the timer ends with the work. */
+export async function withDeadline<T>(clock: Clock, timeout_ms: number, work: (signal: AbortSignal) => Promise<T>): Promise<T> {
   const deadline = new AbortController();
-  const end = () => deadline.abort();
-  const timer = clock.timer(timeout_ms, end);
-  owner.addEventListener('abort', end, { once: true });
-  if (owner.aborted) end();
+  const timer = clock.timer(timeout_ms, () => deadline.abort());
   try {
     return await work(deadline.signal);
   } finally {
     timer.cancel();
-    owner.removeEventListener('abort', end);
   }
 }
 

@@ -34,7 +34,6 @@ const MAX_BACK_OFF_MS = 30_000;
  */
 export class IssuerKeys {
   readonly #parts: IssuerKeysParts;
-  readonly #end = new AbortController();
   #keys: KeySet | undefined;
   #loaded_at_ms = 0;
   #failures = 0;
@@ -43,6 +42,7 @@ export class IssuerKeys {
   #next_load_at_ms = 0;
   #next_unknown_at_ms = Number.NEGATIVE_INFINITY;
   #epoch = 0;
+  #closed = false;
 
   constructor(parts: IssuerKeysParts) {
     this.#parts = parts;
@@ -89,11 +89,11 @@ export class IssuerKeys {
   }
 
   async close(): Promise<void> {
-    this.#end.abort();
+    this.#closed = true;
     this.#timer?.cancel();
     for (const takeBack of this.#parts.gauges) takeBack();
-    await this.#loading;
     await this.#parts.source.close();
+    await this.#loading;
   }
 
   #now(): number {
@@ -130,12 +130,12 @@ export class IssuerKeys {
   async #loadOnce(quick: boolean): Promise<void> {
     const { source, clock, refresh_s, fetches, label } = this.#parts;
     try {
-      this.#accept(await withDeadline(clock, FETCH_TIMEOUT_MS, this.#end.signal, (signal) => source.load(quick, signal)));
+      this.#accept(await withDeadline(clock, FETCH_TIMEOUT_MS, (signal) => source.load(quick, signal)));
       fetches.add({ issuer: label, outcome: 'ok' });
       this.#failures = 0;
       this.#schedule(jitter(refresh_s * 1000, 0.9, 1));
     } catch (error) {
-      if (this.#end.signal.aborted) return;
+      if (this.#closed) return;
       this.#failures += 1;
       const reason = error instanceof SourceFailure ? error.reason : 'malformed';
       fetches.add({ issuer: label, outcome: reason });
@@ -154,7 +154,7 @@ export class IssuerKeys {
   }
 
   #schedule(delay_ms: number): void {
-    if (this.#end.signal.aborted) return;
+    if (this.#closed) return;
     this.#next_load_at_ms = this.#now() + delay_ms;
     this.#timer = this.#parts.clock.timer(delay_ms, () => void this.#load(false));
   }

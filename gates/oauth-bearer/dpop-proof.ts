@@ -1,0 +1,107 @@
+import { hash } from 'node:crypto';
+import { calculateJwkThumbprint, compactVerify, EmbeddedJWK, type JWK } from 'jose';
+import type { Clock, RequestHead, RouteInfo } from 'portcullis/gate';
+import { createDpopNonces } from './dpop-nonce.js';
+import { isJsonObject, type JsonObject } from './json-object.js';
+import { parseJws } from './jws.js';
+import type { Options } from './options.js';
+import { createReplayStore } from './replay-store.js';
+import { toType } from './settings.js';
+
+/** What a proof came to. `full`: too many fresh proofs are remembered to tell a replay; nobody is at fault. */
+export type ProofCheck =
+  | { readonly kind: 'good' }
+  | { readonly kind: 'wrong'; readonly why: string }
+  | { readonly kind: 'nonce'; readonly nonce: string }
+  | { readonly kind: 'full' };
+
+export type ProofChecker = (head: RequestHead, token: string, thumbprint: string) => Promise<ProofCheck>;
+
+const MAX_PROOF_CHARS = 4096;
+const MAX_JTI_CHARS = 256;
+const GOOD: ProofCheck = { kind: 'good' };
+
+/**
+ * Checks the DPoP field of a request against the token that it presents (RFC 9449 section 4.3). The key is compared with the
+ * token’s before anything is computed with it, and only a proof that is right in everything else is remembered as used.
+ */
+export function createProofChecker(options: Options, route: RouteInfo, clock: Clock): ProofChecker {
+  const { clock_tolerance_s, dpop_max_age_s, dpop_algorithms } = options;
+  const used = createReplayStore(options.dpop_replay_entries, (dpop_max_age_s + 2 * clock_tolerance_s) * 1000);
+  const nonces = options.dpop_nonce === 'require' ? createDpopNonces(options.dpop_nonce_secret) : undefined;
+  return async (head, token, thumbprint) => {
+    const fields = head.headers.all('dpop');
+    const [proof] = fields;
+    if (proof === undefined || proof === '') return wrong('A DPoP proof is required.');
+    if (fields.length > 1) return wrong('Send the DPoP header once.');
+    const jws = proof.length > MAX_PROOF_CHARS ? undefined : parseJws(proof);
+    if (jws === undefined) return wrong('The DPoP proof is not one signed JWT.');
+    const { header, claims } = jws;
+    const fault =
+      headerFault(header, dpop_algorithms) ??
+      claimsFault(claims, head, token, expectedUrl(route, head.path)) ??
+      timeFault(claims.iat, clock.now_ms() / 1000, dpop_max_age_s, clock_tolerance_s) ??
+      (await keyFault(proof, header, thumbprint, dpop_algorithms));
+    if (fault !== undefined) return wrong(fault);
+    if (nonces !== undefined && !nonces.accepts(claims.nonce, clock.now_ms()))
+      return { kind: 'nonce', nonce: nonces.current(clock.now_ms()) };
+    const use = used.use(hash('sha256', `${thumbprint} ${claims.jti as string}`, 'base64'), clock.mono_ms());
+    if (use === 'full') return { kind: 'full' };
+    return use === 'new' ? GOOD : wrong('The DPoP proof was used before.');
+  };
+}
+
+/** The URL that the client dialled for this path, from configuration alone. */
+export function expectedUrl(route: RouteInfo, path: string): string {
+  if (route.path !== '*' && path === route.path) return route.url;
+  const base = route.url.endsWith('/') ? route.url.slice(0, -1) : route.url;
+  return base + (route.path === '*' || route.path === '/' ? path : path.slice(route.path.length));
+}
+
+function wrong(why: string): ProofCheck {
+  return { kind: 'wrong', why };
+}
+
+function headerFault(header: JsonObject, algorithms: readonly string[]): string | undefined {
+  if (typeof header.typ !== 'string' || toType(header.typ) !== 'dpop+jwt') return 'The typ of the DPoP proof must be dpop+jwt.';
+  if (!algorithms.includes(header.alg as string)) return 'The algorithm of the DPoP proof is not accepted.';
+  if (Object.hasOwn(header, 'crit') || Object.hasOwn(header, 'b64'))
+    return 'The header of the DPoP proof has a member that is not accepted.';
+  return undefined;
+}
+
+function claimsFault(claims: JsonObject, head: RequestHead, token: string, url: string): string | undefined {
+  const { jti, htm, htu, ath } = claims;
+  if (typeof jti !== 'string' || jti === '' || jti.length > MAX_JTI_CHARS) return 'The DPoP proof has no usable jti.';
+  if (htm !== head.method) return 'The htm of the DPoP proof is not the method of this request.';
+  if (!isSameUrl(htu, url)) return 'The htu of the DPoP proof is not the URL of this request.';
+  return ath === hash('sha256', token, 'base64url') ? undefined : 'The ath of the DPoP proof is not the hash of this token.';
+}
+
+/** Compared without query and fragment, after URL normalisation (RFC 9449 section 4.3, step 9). */
+function isSameUrl(htu: unknown, expected: string): boolean {
+  if (typeof htu !== 'string' || !URL.canParse(htu)) return false;
+  const url = new URL(htu);
+  url.search = '';
+  url.hash = '';
+  return url.href === new URL(expected).href;
+}
+
+function timeFault(iat: unknown, now_s: number, max_age_s: number, tolerance_s: number): string | undefined {
+  if (typeof iat !== 'number' || !Number.isFinite(iat)) return 'The DPoP proof has no usable iat.';
+  if (iat > now_s + tolerance_s) return 'The DPoP proof was made in the future.';
+  return iat + max_age_s + tolerance_s > now_s ? undefined : 'The DPoP proof is too old.';
+}
+
+async function keyFault(proof: string, header: JsonObject, thumbprint: string, algorithms: readonly string[]): Promise<string | undefined> {
+  const jwk = header.jwk;
+  if (!isJsonObject(jwk) || ['d', 'p', 'q', 'k'].some((member) => Object.hasOwn(jwk, member)))
+    return 'The DPoP proof must carry one public key as jwk.';
+  try {
+    if ((await calculateJwkThumbprint(jwk as JWK)) !== thumbprint) return 'The DPoP proof is by another key than the token is bound to.';
+    await compactVerify(proof, EmbeddedJWK, { algorithms: [...algorithms] });
+    return undefined;
+  } catch {
+    return 'The signature of the DPoP proof is wrong.';
+  }
+}
