@@ -2,6 +2,7 @@ import type { GateContext, GateDecision, RequestGate } from 'portcullis/gate';
 import { type HeadInit, makeContext, makeHead, makeHost, openGate, type TestHost } from 'portcullis/testing';
 import { gate as module } from '../../../../gates/oauth-bearer/gate.js';
 import type { FakeIssuer } from './fake-issuer.js';
+import { makeSteppedClock, type SteppedClock } from './stepped-clock.js';
 
 export const RESOURCE = 'https://mcp.example.com/mcp';
 export const METADATA = 'https://mcp.example.com/.well-known/oauth-protected-resource/mcp';
@@ -10,6 +11,8 @@ export const METADATA = 'https://mcp.example.com/.well-known/oauth-protected-res
 export interface Bench {
   readonly gate: RequestGate;
   readonly host: TestHost;
+  /** The host's clock. */
+  readonly clock: SteppedClock;
   /** Claims that are accepted, issued now for an hour; `undefined` leaves a claim out. */
   claims(changes?: Readonly<Record<string, unknown>>): Record<string, unknown>;
   token(changes?: Readonly<Record<string, unknown>>): Promise<string>;
@@ -21,7 +24,8 @@ export interface Bench {
 /** Gates of one host share what they open with `shared`, as in the gateway. */
 export async function openBench(issuer: FakeIssuer, options: Readonly<Record<string, unknown>> = {}, given?: TestHost): Promise<Bench> {
   const ends: (() => Promise<void>)[] = [];
-  const host = given ?? sharingHost(ends);
+  const clock = makeSteppedClock();
+  const host = given ?? sharingHost(ends, clock);
   const gate = await openGate(module, { issuer: issuer.url, ...options }, host);
   const claims = (changes = {}): Record<string, unknown> => {
     const now_s = host.clock.now_ms() / 1000;
@@ -31,6 +35,7 @@ export async function openBench(issuer: FakeIssuer, options: Readonly<Record<str
   return {
     gate,
     host,
+    clock,
     claims,
     token: (changes) => issuer.sign(claims(changes)),
     ask: async (token, head = {}, context = {}) => {
@@ -44,10 +49,11 @@ export async function openBench(issuer: FakeIssuer, options: Readonly<Record<str
   };
 }
 
-function sharingHost(ends: (() => Promise<void>)[]): TestHost {
+function sharingHost(ends: (() => Promise<void>)[], clock: SteppedClock): TestHost {
   const values = new Map<string, unknown>();
   return makeHost({
     name: 'token',
+    clock,
     shared: <T extends { close?(): Promise<void> }>(key: string, create: () => T): T => {
       if (!values.has(key)) {
         const value = create();
