@@ -95,9 +95,6 @@ const TOOL_CALLS: Readonly<Record<string, Handler>> = {
     return text(structuredContent.identity ?? 'The gateway forwarded no identity.', { structuredContent });
   },
 };
-    return text(structuredContent.identity ?? 'The gateway forwarded no identity.', { structuredContent });
-  },
-};
 
 const PROMPTS = [
   {
