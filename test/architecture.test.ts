@@ -1,0 +1,249 @@
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+import { type Edge, scanSource, scanSources, stripSource } from './support/source-scan.js';
+
+interface Row {
+  /** Folders of ours that this one may import beside itself. */
+  readonly ours: readonly string[];
+  /** Packages and node: modules. */
+  readonly modules?: readonly string[];
+  /** Single files of ours beside the folders. */
+  readonly files?: readonly string[];
+  /** Modules that only these files of the folder may import. */
+  readonly only?: Readonly<Record<string, readonly string[]>>;
+}
+
+const EVERYTHING = [
+  'assembly',
+  'cli',
+  'config',
+  'contract',
+  'core',
+  'demo',
+  'dialect',
+  'errors',
+  'gate-chain',
+  'gates',
+  'listener',
+  'route',
+  'runtime',
+  'telemetry',
+  'wire',
+  'src',
+];
+
+/** The law: what each folder may import. What is not here may not be there. */
+const TABLE: Readonly<Record<string, Row>> = {
+  contract: { ours: ['errors'], only: { typebox: ['src/contract/options.ts'], 'node:http': ['src/contract/runtime.ts'] } },
+  errors: { ours: ['contract'] },
+  wire: { ours: ['errors', 'contract'] },
+  dialect: { ours: ['wire', 'errors', 'contract'] },
+  core: { ours: ['dialect', 'wire', 'errors', 'contract'], modules: ['ajv'] },
+  runtime: {
+    ours: ['core', 'wire', 'dialect', 'errors', 'contract'],
+    modules: ['undici', 'node:crypto', 'node:tls', 'node:stream'],
+    only: {
+      fastify: ['src/runtime/opaque-http.ts'],
+      '@fastify/http-proxy': ['src/runtime/opaque-http.ts'],
+      'node:http': ['src/runtime/opaque-http.ts'],
+    },
+  },
+  route: { ours: ['errors', 'contract', 'core'] },
+  'gate-chain': {
+    ours: ['errors', 'contract'],
+    modules: ['ajv/dist/2020.js', 'fastest-levenshtein', 'node:fs', 'node:module', 'node:path', 'node:url'],
+  },
+  listener: {
+    ours: ['gate-chain', 'route', 'core', 'wire', 'errors', 'contract'],
+    modules: ['fastify', 'node:http', 'node:https', 'node:net', 'node:tls', 'node:crypto', 'node:stream'],
+  },
+  telemetry: {
+    ours: ['contract'],
+    modules: [
+      'prom-client',
+      'pino',
+      'node:crypto',
+      'node:fs/promises',
+      'node:perf_hooks',
+      'node:stream',
+      'node:timers/promises',
+      'node:v8',
+    ],
+  },
+  config: {
+    ours: ['contract', 'errors'],
+    modules: ['typebox', 'ajv', 'yaml', 'fastest-levenshtein', 'node:fs', 'node:net', 'node:path'],
+  },
+  testing: { ours: ['contract', 'errors', 'gate-chain'] },
+  demo: { ours: ['contract'], modules: ['jose', 'node:crypto', 'node:http', 'node:net'], files: ['src/system-clock.ts'] },
+  print: { ours: ['config', 'contract', 'errors', 'telemetry', 'gates'] },
+  assembly: {
+    ours: ['config', 'contract', 'core', 'errors', 'gate-chain', 'listener', 'route', 'runtime', 'telemetry'],
+    modules: ['node:crypto', 'node:fs', 'node:net', 'node:stream'],
+  },
+  cli: { ours: EVERYTHING, modules: ['commander', 'yaml', 'node:fs', 'node:path', 'node:stream', 'node:url'] },
+  src: { ours: [...EVERYTHING, 'testing'], modules: ['node:fs', 'node:path', 'node:perf_hooks', 'node:url'] },
+  gates: {
+    ours: [],
+    modules: ['portcullis/gate', 'jose', 'undici', 'ipaddr.js', 'lru-cache', 'node:crypto', 'node:fs/promises', 'node:net', 'node:path'],
+  },
+};
+
+/** Only here may time, timers and the process be touched. */
+const CLOCK = 'src/system-clock.ts';
+const MAIN = 'src/main.ts';
+
+const FILES = scanSources(['src', 'gates']);
+const EDGES = FILES.flatMap((file) => file.edges);
+
+describe('architecture', () => {
+  it('was looked at: files and edges were found', () => {
+    assert.ok(FILES.length >= 150, `${FILES.length} files`);
+    assert.ok(EDGES.length >= 500, `${EDGES.length} edges`);
+    for (const folder of Object.keys(TABLE))
+      assert.ok(
+        FILES.some((file) => folderOf(file.name) === folder),
+        `no file in ${folder}`,
+      );
+    for (const known of ['prom-client', 'yaml', 'undici', 'portcullis/gate'])
+      assert.ok(
+        EDGES.some((edge) => edge.to === known),
+        known,
+      );
+  });
+
+  it('every import is allowed by the table', () => {
+    assert.deepEqual(
+      EDGES.filter((edge) => !isAllowed(edge)).map((edge) => `${edge.from} -> ${edge.specifier}`),
+      [],
+    );
+  });
+
+  it('the table forbids what it should', () => {
+    const forged = (from: string, specifier: string | undefined) =>
+      isAllowed({ from, specifier, to: specifier?.startsWith('.') ? specifier.slice(2) : (specifier ?? ''), type_only: false });
+    assert.ok(forged('src/wire/scan.ts', './src/errors/error.ts'));
+    assert.ok(!forged('src/wire/scan.ts', './src/core/serve.ts'));
+    assert.ok(!forged('src/wire/scan.ts', 'node:fs'));
+    assert.ok(!forged('src/listener/server.ts', 'prom-client'));
+    assert.ok(!forged('src/core/serve.ts', './src/listener/server.ts'));
+    assert.ok(!forged('src/runtime/proxied.ts', 'fastify'));
+    assert.ok(!forged('src/config/load.ts', './src/gateway.ts'));
+    assert.ok(!forged('src/config/load.ts', undefined));
+    assert.ok(!forged('src/new-folder/file.ts', './src/contract/gate.ts'));
+    assert.ok(!forged('gates/mtls/gate.ts', './src/contract/gate.ts'));
+    assert.ok(!forged('gates/mtls/gate.ts', 'fastify'));
+  });
+
+  it('only telemetry imports prom-client, and only the gate loader imports what a config names', () => {
+    const importers = (module: string) => [...new Set(EDGES.filter((edge) => edge.to === module).map((edge) => folderOf(edge.from)))];
+    assert.deepEqual(importers('prom-client'), ['telemetry']);
+    assert.deepEqual(importers('commander'), ['cli']);
+    assert.deepEqual(
+      [...new Set(EDGES.filter((edge) => edge.specifier === undefined).map((edge) => edge.from))],
+      ['src/gate-chain/find-module.ts'],
+    );
+  });
+
+  it('no module imports itself on a round trip', () => {
+    assert.deepEqual(findCycles(), []);
+  });
+
+  it('only main.ts reads the process; only the clock reads time', () => {
+    const uses = (pattern: RegExp, ...allowed: readonly string[]) =>
+      FILES.filter((file) => !allowed.includes(file.name) && pattern.test(file.code)).map((file) => file.name);
+    assert.deepEqual(uses(/(?<![.\w$])process\s*[.[]/, MAIN), []);
+    assert.deepEqual(uses(/\bglobalThis\b/), []);
+    assert.deepEqual(uses(/(?<![.\w$])console\s*[.[]/), []);
+    assert.deepEqual(uses(/\bDate\s*\.\s*now\b|\bnew\s+Date\s*\(\s*\)|\bnew\s+Date\b(?!\s*\()|\bperformance\s*\.\s*now\b/, CLOCK), []);
+    assert.deepEqual(uses(/(?<![.\w$])set(?:Timeout|Interval)\s*\(|AbortSignal\s*\.\s*timeout\b/, CLOCK, MAIN), []);
+    assert.deepEqual(uses(/(?<![.\w$])(?:eval|require)\s*\(|new\s+Function\b/), []);
+    assert.deepEqual(
+      EDGES.filter((edge) => edge.to === 'node:process' || edge.to === 'process').map((edge) => edge.from),
+      [],
+    );
+  });
+
+  it('exports are named', () => {
+    assert.deepEqual(
+      FILES.filter((file) => /\bexport\s+default\b|\bas\s+default\b/.test(file.code)).map((file) => file.name),
+      [],
+    );
+  });
+
+  it('files are small and named in kebab-case', () => {
+    assert.deepEqual(
+      FILES.filter((file) => file.lines > 300).map((file) => `${file.name}: ${file.lines} lines`),
+      [],
+    );
+    const sizes = FILES.map((file) => file.lines).sort((a, b) => a - b);
+    assert.ok((sizes[Math.floor(sizes.length / 2)] ?? 0) <= 110, 'the median is at most about 100 lines');
+    assert.ok((sizes[Math.floor(sizes.length * 0.9)] ?? 0) <= 250, '90 % have at most 250 lines');
+    assert.deepEqual(
+      FILES.filter((file) => !/^(?:[a-z0-9]+(?:-[a-z0-9]+)*\/)*[a-z0-9]+(?:-[a-z0-9]+)*\.ts$/.test(file.name)).map((file) => file.name),
+      [],
+    );
+  });
+});
+
+describe('the scanner of the architecture test', () => {
+  it('sees every form of import and nothing in comments, strings, templates and regular expressions', () => {
+    const text = [
+      "import { a, type B } from './a.js';",
+      "import type { C } from '../c.js';",
+      "import { type D, type E } from 'd';",
+      "import * as f from 'f';",
+      "import 'side-effect';",
+      "export { g } from './g.js';",
+      "export * from './h.js';",
+      "export type { I } from './i.js';",
+      "const j = await import('j');",
+      'const k = await import(name);',
+      "// import l from 'l';",
+      "/* import m from 'm'; */",
+      'const n = "import o from \'o\'";',
+      "const p = `import q from 'q' ${r(`${s}`)} import t from 't'`;",
+      'const u = /[\'"`/*]/.test(v) ? 1 / 2 / 3 : w;',
+      "import {\n  x,\n  y,\n} from './x.js';",
+    ].join('\n');
+    assert.deepEqual(
+      scanSource('src/z/z.ts', text).edges.map((edge) => `${edge.to}${edge.type_only ? ' type' : ''}`),
+      ['src/z/a.ts', 'src/c.ts type', 'd type', 'f', 'src/z/g.ts', 'src/z/h.ts', 'src/z/i.ts type', 'src/z/x.ts', 'side-effect', 'j', ''],
+    );
+  });
+
+  it('leaves the code', () => {
+    assert.equal(stripSource("a; // b\nc('d', `e${f}g`) / /h/.i;").code, 'a; \nc(§0§, §1§ f §2§) / §§.i;');
+  });
+});
+
+function folderOf(file: string): string {
+  const parts = file.split('/');
+  if (parts[0] === 'gates') return 'gates';
+  return parts.length === 2 ? 'src' : (parts[1] ?? '');
+}
+
+function isAllowed(edge: Edge): boolean {
+  const row = TABLE[folderOf(edge.from)];
+  if (row === undefined) return false;
+  if (edge.specifier === undefined) return folderOf(edge.from) === 'gate-chain';
+  if (edge.specifier.startsWith('.')) {
+    const folder = folderOf(edge.to);
+    return folder === folderOf(edge.from) || row.ours.includes(folder) || row.files?.includes(edge.to) === true;
+  }
+  return row.modules?.includes(edge.to) === true || row.only?.[edge.to]?.includes(edge.from) === true;
+}
+
+function findCycles(): readonly string[] {
+  const next = new Map(FILES.map((file) => [file.name, file.edges.filter((edge) => !edge.type_only).map((edge) => edge.to)]));
+  const done = new Set<string>();
+  const cycles: string[] = [];
+  const walk = (name: string, trail: readonly string[]) => {
+    if (trail.includes(name)) cycles.push([...trail.slice(trail.indexOf(name)), name].join(' -> '));
+    if (done.has(name) || trail.includes(name)) return;
+    for (const to of next.get(name) ?? []) walk(to, [...trail, name]);
+    done.add(name);
+  };
+  for (const name of next.keys()) walk(name, []);
+  return cycles;
+}
