@@ -45,7 +45,7 @@ export function list<T extends TSchema>(items: T, description: string, maxItems 
 }
 
 /** What names of gates and runtimes look like. They become metric labels, so they are short and plain. */
-export const NAME_PATTERN = '^[A-Za-z][A-Za-z0-9_-]{0,62}$';
+const NAME_PATTERN = '^[A-Za-z][A-Za-z0-9_-]{0,62}$';
 
 /** A mapping from the operator's own names to `value`. */
 export function named<T extends TSchema>(value: T, description: string) {

@@ -1,4 +1,4 @@
-import { count, type Filled, section } from './fields.js';
+import { count, section } from './fields.js';
 
 /** Every limit of the native listener, with the default that `docs` and the generated reference show. */
 export const LimitsSchema = section(
@@ -46,6 +46,3 @@ export const LimitsSchema = section(
     description: 'Limits of the native listener. All are whole numbers of at least 1, or of at least 0 where it says so.',
   },
 );
-
-/** `listener.limits`, every default filled. */
-export type Limits = Filled<typeof LimitsSchema>;

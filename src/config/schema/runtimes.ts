@@ -37,10 +37,6 @@ const HttpSchema = section(
 /** Every kind of runtime, by the value of `kind`. */
 export const RUNTIME_KINDS = { proxied: ProxiedSchema, http: HttpSchema } as const;
 
-/** A `proxied` runtime, every default filled. */
-export type ProxiedConfig = Filled<typeof ProxiedSchema>;
-/** An `http` runtime, every default filled. */
-export type HttpConfig = Filled<typeof HttpSchema>;
 /** One entry of `runtimes`; `kind` tells which. */
 export type RuntimeConfig = { [K in keyof typeof RUNTIME_KINDS]: Frozen<Filled<(typeof RUNTIME_KINDS)[K]>> }[keyof typeof RUNTIME_KINDS];
 
