@@ -2,6 +2,7 @@
 import { loadConfig, resolveConfig } from './config/load.js';
 import type { Log } from './contract/log.js';
 import { assembleGateway, type Gateway } from './gateway.js';
+import { SILENT } from './silent-log.js';
 
 export { type LoadedConfig, loadConfig, resolveConfig } from './config/load.js';
 export type { Config } from './config/schema/config.js';
@@ -30,7 +31,3 @@ export function createGateway(config: string | object, options: GatewayOptions =
   const loaded = typeof config === 'string' ? loadConfig(config, { env }) : resolveConfig(config, { env, folder });
   return assembleGateway(loaded, { log });
 }
-
-const SILENT: Log = { debug: ignore, info: ignore, warn: ignore, error: ignore, child: () => SILENT };
-
-function ignore(): void {}

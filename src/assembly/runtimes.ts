@@ -4,6 +4,7 @@ import type { Clock } from '../contract/clock.js';
 import type { Log } from '../contract/log.js';
 import type { HttpRuntime, Runtime } from '../contract/runtime.js';
 import type { Telemetry } from '../contract/telemetry.js';
+import { createOpaqueHttp } from '../runtime/opaque-http.js';
 import { createProxied, type ProxiedRuntime } from '../runtime/proxied.js';
 import { createSessionSeal } from '../runtime/session-seal.js';
 
@@ -28,7 +29,9 @@ export function createRuntimes(config: Config, deps: RuntimeDeps): Runtimes {
   for (const [name, runtime] of Object.entries(config.runtimes)) {
     const log = deps.log.child({ runtime: name });
     const ca = runtime.ca_file === undefined ? undefined : readFileSync(runtime.ca_file, 'utf8');
-    if (runtime.kind === 'proxied') mcp.set(name, createProxied({ ...runtime, name, ca }, { ...deps, log, seal }));
+    if (runtime.kind === 'http')
+      http.set(name, createOpaqueHttp({ ...runtime, name, ca, public_url: config.listener.public_url }, { ...deps, log }));
+    else mcp.set(name, createProxied({ ...runtime, name, ca }, { ...deps, log, seal }));
   }
   return { mcp, http, all: [...mcp.values(), ...http.values()] };
 }

@@ -14,3 +14,9 @@ export function routeUrl(route: Config['routes'][number], public_url: string): s
   if (route.public_url !== undefined) return route.public_url;
   return route.path === '/' ? public_url : public_url + route.path;
 }
+
+/** `listener.public_url`, or what it would be if the config's own port were bound. */
+export function publicUrl(config: Config): string {
+  const { public_url, host, port } = config.listener;
+  return public_url ?? boundUrl(config, { address: host, port, family: '' });
+}

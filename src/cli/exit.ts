@@ -1,6 +1,8 @@
 /** Exit codes of the command line, after sysexits. */
 export const EXIT = {
   ok: 0,
+  /** `explain`: the request would be refused. */
+  refused: 1,
   /** The command line is wrong. */
   usage: 64,
   /** The address cannot be bound. */

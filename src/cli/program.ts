@@ -3,12 +3,13 @@ import { ConfigError } from '../errors/error.js';
 import { version } from '../version.js';
 import { registerDemo } from './demo.js';
 import { CliExit, EXIT } from './exit.js';
+import { registerExplain } from './explain.js';
 import { registerPrintConfig } from './print-config.js';
 import { registerRun } from './run.js';
 import type { RunIo } from './run-io.js';
 import { registerValidate } from './validate.js';
 
-const COMMANDS = [registerRun, registerDemo, registerValidate, registerPrintConfig];
+const COMMANDS = [registerRun, registerDemo, registerValidate, registerPrintConfig, registerExplain];
 
 /** The command line with all its commands. It writes through `io` only and throws where commander would end the process. */
 export function buildProgram(io: RunIo): Command {

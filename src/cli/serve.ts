@@ -1,11 +1,10 @@
 import type { LoadedConfig } from '../config/load.js';
-import { locate } from '../config/source.js';
 import type { Log } from '../contract/log.js';
-import { ConfigError } from '../errors/error.js';
 import { assembleGateway, type Gateway } from '../gateway.js';
 import { systemClock } from '../system-clock.js';
 import { createLog } from '../telemetry/log.js';
 import { CliExit, EXIT } from './exit.js';
+import { located } from './located.js';
 import type { RunIo } from './run-io.js';
 
 /** The log that `telemetry.log` asks for, on standard output. */
@@ -49,9 +48,8 @@ export async function serveUntilSignal(
 }
 
 function explain(error: unknown, loaded: LoadedConfig): unknown {
-  if (error instanceof ConfigError) return new ConfigError(error.problems.map((problem) => locate(problem, loaded.source)));
   const { code, syscall, address, port } = error as NodeJS.ErrnoException & { address?: string; port?: number };
-  if (syscall !== 'listen' && syscall !== 'getaddrinfo') return error;
+  if (syscall !== 'listen' && syscall !== 'getaddrinfo') return located(error, loaded);
   const why = code === 'EADDRINUSE' ? 'is in use by another process' : `cannot be bound (${code})`;
   return new CliExit(
     EXIT.unavailable,

@@ -1,6 +1,6 @@
 import type { Command } from 'commander';
 import { builtins } from '../../gates/index.js';
-import { boundUrl } from '../assembly/urls.js';
+import { publicUrl } from '../assembly/urls.js';
 import type { LoadedConfig } from '../config/load.js';
 import { locate } from '../config/source.js';
 import { ConfigError } from '../errors/error.js';
@@ -29,9 +29,7 @@ export function registerValidate(program: Command, io: CliIo): void {
 
 /** Finds every gate's module, checks its options and the order of the chains. Throws ConfigError with the places in the file. */
 export async function checkGates(loaded: LoadedConfig): Promise<void> {
-  const { listener } = loaded.config;
-  const public_url = listener.public_url ?? boundUrl(loaded.config, { address: listener.host, port: listener.port, family: '' });
-  const problems = await checkChains(chainInput(loaded, public_url), { builtins, folder: loaded.folder });
+  const problems = await checkChains(chainInput(loaded, publicUrl(loaded.config)), { builtins, folder: loaded.folder });
   if (problems.length > 0) throw new ConfigError(problems.map((problem) => locate(problem, loaded.source)));
 }
 

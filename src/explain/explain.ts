@@ -1,0 +1,191 @@
+import { builtins } from '../../gates/index.js';
+import { publicUrl, routeUrl } from '../assembly/urls.js';
+import type { LoadedConfig } from '../config/load.js';
+import type { Clock } from '../contract/clock.js';
+import type { RequestHead } from '../contract/head.js';
+import type { Identity } from '../contract/identity.js';
+import type { Metrics } from '../contract/metrics.js';
+import type { GateVerdict, Telemetry } from '../contract/telemetry.js';
+import { readClaims } from '../dialect/claims.js';
+import { CODES } from '../errors/codes.js';
+import type { Admitted, Chain, ChainOutcome } from '../gate-chain/chain.js';
+import { type ChainSet, openChains } from '../gate-chain/load.js';
+import { chainInput } from '../gateway.js';
+import { RouteTable } from '../route/table.js';
+import { SILENT } from '../silent-log.js';
+import { askedCall, type Question, toHead } from './question.js';
+
+/** One thing that was asked on the way. */
+export interface Step {
+  /** `route`, `headers`, or the config name of a gate. */
+  readonly by: string;
+  readonly verdict: 'ok' | GateVerdict;
+  /** Refusal code; empty otherwise. */
+  readonly code: string;
+  readonly milliseconds: number;
+}
+
+/** What would happen to a request, and why. Holds no token and no secret. */
+export interface Explanation {
+  readonly steps: readonly Step[];
+  readonly outcome: 'admitted' | 'refused' | 'served';
+  /** HTTP status of a refusal or of what a gate serves; 0 when admitted. */
+  readonly status: number;
+  readonly code: string;
+  /** Why, and what the caller can do. */
+  readonly why: string;
+  readonly remedy: string;
+  /** Header fields of the refusal, e.g. the challenge. */
+  readonly headers: Readonly<Record<string, string | readonly string[]>>;
+  readonly identity:
+    | (Pick<Identity, 'issuer' | 'principal' | 'client' | 'expires_at_ms'> & { readonly scopes: readonly string[] })
+    | undefined;
+  readonly facts: readonly string[];
+}
+
+/**
+ * Asks the gates of a config about one request, through the same chains that decide requests. Opens the gates, so issuers and
+ * introspection endpoints are really asked; nothing is bound and no runtime is called.
+ */
+export async function explain(loaded: LoadedConfig, question: Question, clock: Clock): Promise<Explanation> {
+  const steps: Step[] = [];
+  const end = new AbortController();
+  const telemetry: Telemetry = {
+    ...NOBODY,
+    gateDecided: (_route, gate, verdict, code, seconds) =>
+      void steps.push({ by: gate, verdict, code: code === 'none' ? '' : code, milliseconds: seconds * 1000 }),
+  };
+  const chains = await openChains(chainInput(loaded, publicUrl(loaded.config)), {
+    builtins,
+    log: SILENT,
+    metrics: NO_METRICS,
+    telemetry,
+    clock,
+    signal: end.signal,
+    folder: loaded.folder,
+  });
+  try {
+    return await ask(loaded, question, chains, steps, clock);
+  } finally {
+    end.abort();
+    await chains.close();
+  }
+}
+
+async function ask(loaded: LoadedConfig, question: Question, chains: ChainSet, steps: Step[], clock: Clock): Promise<Explanation> {
+  const { config } = loaded;
+  const head = toHead(question, config, clock.now_ms());
+  const table = new RouteTable(config.routes.map((route) => ({ ...route, prefix: config.runtimes[route.runtime]?.kind === 'http' })));
+  const route = table.match(head.path);
+  const served = chains.served.get(head.path);
+  if (route === undefined && served === undefined) {
+    steps.push({ by: 'route', verdict: 'refuse', code: 'NO_ROUTE', milliseconds: 0 });
+    return refused(
+      steps,
+      CODES.NO_ROUTE.status,
+      'NO_ROUTE',
+      CODES.NO_ROUTE.message,
+      {},
+      `The routes are ${config.routes.map(({ path }) => path).join(', ')}.`,
+    );
+  }
+  steps.push({ by: 'route', verdict: 'ok', code: '', milliseconds: 0 });
+  const claims = readClaims(head.headers, head.method);
+  if (!claims.ok) {
+    steps.push({ by: 'headers', verdict: 'refuse', code: claims.fault.code, milliseconds: 0 });
+    const { status, message, remedy } = CODES[claims.fault.code];
+    return refused(steps, status, claims.fault.code, `${message} ${claims.fault.detail ?? ''}`.trim(), {}, remedy);
+  }
+  const claimed: RequestHead = { ...head, claims: claims.value };
+  const chain = route === undefined ? served : chains.routes.get(route.path);
+  let outcome = await decide(chains.listener, claimed, undefined);
+  if (outcome.kind === 'admit' && chain !== undefined) outcome = await decide(chain, claimed, outcome);
+  if (outcome.kind === 'admit' && chain?.judges_calls === true && claims.value.era === 'legacy') {
+    const { method, name } = askedCall(question);
+    const before = steps.length;
+    outcome = await chain.decideCall(
+      { era: 'legacy', revision: claims.value.revision, method, name },
+      claimed,
+      { abort: undefined },
+      outcome,
+    );
+    for (const [at, step] of steps.entries()) if (at >= before) steps[at] = { ...step, by: `${step.by} (call)` };
+  }
+  if (outcome.kind === 'serve')
+    return { ...refused(steps, outcome.status, '', 'A gate answers this path itself.', outcome.headers ?? {}, ''), outcome: 'served' };
+  if (outcome.kind === 'refuse')
+    return refused(steps, outcome.status, outcome.code, outcome.message, outcome.headers ?? {}, remedyOf(outcome.code));
+  return admitted(steps, outcome, route === undefined ? '' : routeUrl(route, publicUrl(config)));
+}
+
+function decide(chain: Chain, head: RequestHead, before: Admitted | undefined): ChainOutcome | Promise<ChainOutcome> {
+  return chain.decide(head, { abort: undefined }, before);
+}
+
+function admitted(steps: readonly Step[], { identity, facts }: Admitted, url: string): Explanation {
+  const who =
+    identity === undefined
+      ? 'nobody in particular: the route is public or an allowlist passed'
+      : `${identity.issuer}#${identity.principal}`;
+  return {
+    steps,
+    outcome: 'admitted',
+    status: 0,
+    code: '',
+    why: `Every gate of ${url} passed; the caller is ${who}.`,
+    remedy: '',
+    headers: {},
+    identity:
+      identity === undefined
+        ? undefined
+        : {
+            issuer: identity.issuer,
+            principal: identity.principal,
+            scopes: [...identity.scopes],
+            ...(identity.client === undefined ? {} : { client: identity.client }),
+            ...(identity.expires_at_ms === undefined ? {} : { expires_at_ms: identity.expires_at_ms }),
+          },
+    facts: Object.keys({ ...facts, ...identity?.facts }),
+  };
+}
+
+function refused(
+  steps: readonly Step[],
+  status: number,
+  code: string,
+  why: string,
+  headers: Explanation['headers'],
+  remedy: string,
+): Explanation {
+  return { steps, outcome: 'refused', status, code, why, remedy, headers, identity: undefined, facts: [] };
+}
+
+/** What the tables of the gateway and of the built-in gates advise. */
+function remedyOf(code: string): string {
+  if (Object.hasOwn(CODES, code)) return CODES[code as keyof typeof CODES].remedy;
+  for (const module of Object.values(builtins)) {
+    const row = module.codes?.[code];
+    if (row !== undefined) return row.remedy;
+  }
+  return '';
+}
+
+const ignore = (): void => undefined;
+
+const NOBODY: Telemetry = {
+  connectionRefused: ignore,
+  headRefused: ignore,
+  gateDecided: ignore,
+  requestEnded: ignore,
+  streamOpened: ignore,
+  streamEvents: ignore,
+  streamClosed: ignore,
+  streamRefused: ignore,
+  upstreamAnswered: ignore,
+  upstreamConnected: ignore,
+  toolsListed: ignore,
+  drainKilled: ignore,
+  drained: ignore,
+};
+
+const NO_METRICS: Metrics = { counter: () => ({ add: ignore }), histogram: () => ({ observe: ignore }), gauge: () => ignore };

@@ -1,0 +1,80 @@
+import { X509Certificate } from 'node:crypto';
+import type { Config } from '../config/schema/config.js';
+import type { Peer, RequestHead } from '../contract/head.js';
+import { MODERN } from '../dialect/revisions.js';
+import { RawHeaders, UNCLAIMED } from '../listener/head.js';
+import { PeerBook } from '../listener/peer.js';
+import { terminatorHeaders } from './terminator.js';
+
+/** The request that is asked about. Secrets in it are used and never shown. */
+export interface Question {
+  /** Config path of the route, or the whole path a client would dial. */
+  readonly path: string;
+  /** HTTP method; default POST. */
+  readonly http_method?: string | undefined;
+  /** MCP method; default `tools/list`, or `tools/call` with a tool. */
+  readonly method?: string | undefined;
+  readonly tool?: string | undefined;
+  /** Protocol revision; default 2026-07-28. */
+  readonly revision?: string | undefined;
+  readonly token?: string | undefined;
+  /** PEM of the client's certificate. */
+  readonly certificate?: string | undefined;
+  /** The client's address; default 127.0.0.1. */
+  readonly address?: string | undefined;
+  /** The address of the TCP peer if a proxy stands between; default `address`. */
+  readonly via?: string | undefined;
+  /** More header fields, name and value. */
+  readonly headers?: readonly (readonly [string, string])[] | undefined;
+}
+
+/** MCP method and name of the question, defaults filled. */
+export function askedCall({ method, tool }: Question): { readonly method: string; readonly name: string | undefined } {
+  return { method: method ?? (tool === undefined ? 'tools/list' : 'tools/call'), name: tool };
+}
+
+/** The head that such a client, or the terminator in front of it, would send. */
+export function toHead(question: Question, config: Config, now_ms: number): RequestHead {
+  const revision = question.revision ?? MODERN;
+  const { method, name } = askedCall(question);
+  const raw: string[] = ['host', 'localhost', 'accept', 'application/json, text/event-stream'];
+  const http_method = question.http_method ?? 'POST';
+  if (http_method === 'POST') raw.push('content-type', 'application/json', 'content-length', '2');
+  raw.push('mcp-protocol-version', revision);
+  if (revision === MODERN) {
+    raw.push('mcp-method', method);
+    if (name !== undefined) raw.push('mcp-name', fieldText(name));
+  }
+  if (question.token !== undefined) raw.push('authorization', `Bearer ${question.token}`);
+  if (question.certificate !== undefined) raw.push(...terminatorHeaders(config, question.certificate));
+  for (const [field, value] of question.headers ?? []) raw.push(field.toLowerCase(), value);
+  return {
+    id: 'explain',
+    method: http_method,
+    path: question.path,
+    query: '',
+    headers: new RawHeaders(raw),
+    peer: toPeer(question, config),
+    claims: UNCLAIMED,
+    received_at_ms: now_ms,
+  };
+}
+
+function toPeer({ address = '127.0.0.1', via = address, certificate }: Question, config: Config): Peer {
+  const trusted = new PeerBook(config.listener.trusted_proxies).isTrusted(via);
+  const direct = config.listener.tls !== undefined;
+  const der = certificate === undefined ? undefined : new X509Certificate(certificate).raw;
+  return {
+    address: via,
+    trusted,
+    client_address: trusted ? address : via,
+    tls: direct ? { authorized: der !== undefined, certificate: der } : undefined,
+  };
+}
+
+/** A name as `Mcp-Name` carries it: plain ASCII as it is, everything else in the base64 form (MCP 2026-07-28, "Value Encoding"). */
+function fieldText(name: string): string {
+  return /^[!-~](?:[ -~]*[!-~])?$/.test(name) && !name.startsWith('=?base64?')
+    ? name
+    : `=?base64?${Buffer.from(name).toString('base64')}?=`;
+}
