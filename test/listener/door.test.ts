@@ -11,7 +11,11 @@ async function ask(up: Listening, request: { method?: string; path?: string; hea
   const host = headers.includes('Host:') ? '' : 'Host: a\r\n';
   const length = method === 'POST' ? `Content-Type: application/json\r\nContent-Length: ${body.length}\r\n` : '';
   const calls = up.calls.length;
-  const answer = await rawExchange(up.port, [`${method} ${path} HTTP/1.1\r\n${host}Connection: close\r\n${headers}${length}\r\n${body}`], 2000);
+  const answer = await rawExchange(
+    up.port,
+    [`${method} ${path} HTTP/1.1\r\n${host}Connection: close\r\n${headers}${length}\r\n${body}`],
+    2000,
+  );
   return { status: answer.statuses[0], text: answer.text, calls: up.calls.length - calls };
 }
 
@@ -23,10 +27,21 @@ describe('path', () => {
   after(() => up.close());
 
   const spellings = [
-    ['/mcp/', 404], ['//mcp', 404], ['/mcp//', 404], ['/%6dcp', 404], ['/MCP', 404], ['/mcp;x=1', 404], ['/./mcp', 404],
-    ['/x/../mcp', 404], ['/mcp%00', 404], ['/mcp%2f', 404], ['/mcp/extra', 404], ['\\mcp', 400], ['/mcp\\', 404],
+    ['/mcp/', 404],
+    ['//mcp', 404],
+    ['/mcp//', 404],
+    ['/%6dcp', 404],
+    ['/MCP', 404],
+    ['/mcp;x=1', 404],
+    ['/./mcp', 404],
+    ['/x/../mcp', 404],
+    ['/mcp%00', 404],
+    ['/mcp%2f', 404],
+    ['/mcp/extra', 404],
+    ['\\mcp', 400],
+    ['/mcp\\', 404],
     ['/.well-known/oauth-protected-resource/../../mcp', 404],
-  ] as const; // biome-ignore format: a table
+  ] as const;
   for (const [path, status] of spellings) {
     test(`B60 ${path} is ${status}`, async () => {
       const answer = await ask(up, { path });
@@ -67,12 +82,26 @@ describe('Origin and Host', () => {
   after(() => up.close());
 
   const origins = [
-    ['https://app.example.com', 200], ['https://APP.example.com:443', 200], ['http://app.example.com:8443', 200],
-    ['https://dev.example.com:3000', 200], ['https://dev.example.com', 403], ['https://strict.example.com', 200], ['http://strict.example.com', 403],
-    ['http://localhost:5173', 200], ['http://127.0.0.1:1', 200], ['http://[::1]:9', 200], ['https://mcp.example.com', 200],
-    ['https://evil.test', 403], ['null', 403], ['https://app.example.com.evil.test', 403], ['https://user@app.example.com', 403],
-    ['https://app.example.com/', 403], ['file://app.example.com', 403], ['app.example.com', 403], ['https://app.example.com?x', 403],
-  ] as const; // biome-ignore format: a table
+    ['https://app.example.com', 200],
+    ['https://APP.example.com:443', 200],
+    ['http://app.example.com:8443', 200],
+    ['https://dev.example.com:3000', 200],
+    ['https://dev.example.com', 403],
+    ['https://strict.example.com', 200],
+    ['http://strict.example.com', 403],
+    ['http://localhost:5173', 200],
+    ['http://127.0.0.1:1', 200],
+    ['http://[::1]:9', 200],
+    ['https://mcp.example.com', 200],
+    ['https://evil.test', 403],
+    ['null', 403],
+    ['https://app.example.com.evil.test', 403],
+    ['https://user@app.example.com', 403],
+    ['https://app.example.com/', 403],
+    ['file://app.example.com', 403],
+    ['app.example.com', 403],
+    ['https://app.example.com?x', 403],
+  ] as const;
   for (const [origin, status] of origins) {
     test(`B63 Origin ${origin} is ${status}`, async () => {
       for (const method of ['POST', 'GET', 'DELETE']) {
