@@ -51,13 +51,18 @@ function toRules(options: Options): readonly Allows[] {
   }
   if (options.spiffe_ids.length > 0) rules.push(toSpiffeIds(options.spiffe_ids));
   const { claim, any, all } = options.groups ?? { claim: '', any: [], all: [] };
-  if (any.length > 0) rules.push(({ identity, facts }) => identity !== undefined && hasSome(groupsOf(facts, claim), any));
-  if (all.length > 0) rules.push(({ identity, facts }) => identity !== undefined && hasEach(groupsOf(facts, claim), all));
+  const some = new Set<unknown>(any);
+  if (any.length > 0)
+    rules.push(({ identity, facts }) => identity !== undefined && groupsOf(facts, claim).some((group) => some.has(group)));
+  if (all.length > 0) {
+    rules.push(({ identity, facts }) => {
+      if (identity === undefined) return false;
+      const groups = new Set(groupsOf(facts, claim));
+      return all.every((group) => groups.has(group));
+    });
+  }
   for (const fact of options.facts) {
     rules.push(({ facts }) => Object.hasOwn(facts, fact) && facts[fact] !== undefined && facts[fact] !== null && facts[fact] !== false);
   }
   return rules;
 }
-
-const hasSome = (groups: ReadonlySet<string>, wanted: readonly string[]): boolean => wanted.some((group) => groups.has(group));
-const hasEach = (groups: ReadonlySet<string>, wanted: readonly string[]): boolean => wanted.every((group) => groups.has(group));

@@ -1,17 +1,17 @@
 import type { Facts } from 'portcullis/gate';
 
-const NONE: ReadonlySet<string> = new Set();
+const NONE: readonly unknown[] = [];
 
 /**
  * The caller's groups: the fact called `claim` if it is a list, else that claim of the fact `token`, by its exact name or, when
- * the name starts with `/`, by JSON pointer (RFC 6901). A list of strings, or one string: one group. Anything else is no group.
+ * the name starts with `/`, by JSON pointer (RFC 6901). A list, or one string: one group. What is not a string in a list equals no group's name.
  */
-export function groupsOf(facts: Facts, claim: string): ReadonlySet<string> {
+export function groupsOf(facts: Facts, claim: string): readonly unknown[] {
   const own = Object.hasOwn(facts, claim) ? facts[claim] : undefined;
-  if (Array.isArray(own)) return toSet(own);
+  if (Array.isArray(own)) return own;
   const token = Object.hasOwn(facts, 'token') ? facts.token : undefined;
   if (typeof token !== 'object' || token === null) return NONE;
-  return toSet(Object.hasOwn(token, claim) ? (token as Facts)[claim] : claim.startsWith('/') ? point(token, claim) : undefined);
+  return toList(Object.hasOwn(token, claim) ? (token as Facts)[claim] : claim.startsWith('/') ? point(token, claim) : undefined);
 }
 
 function point(from: unknown, pointer: string): unknown {
@@ -24,7 +24,7 @@ function point(from: unknown, pointer: string): unknown {
   return value;
 }
 
-function toSet(value: unknown): ReadonlySet<string> {
-  if (typeof value === 'string') return new Set([value]);
-  return Array.isArray(value) ? new Set(value.filter((item) => typeof item === 'string')) : NONE;
+function toList(value: unknown): readonly unknown[] {
+  if (typeof value === 'string') return [value];
+  return Array.isArray(value) ? value : NONE;
 }

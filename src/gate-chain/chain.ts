@@ -1,15 +1,16 @@
 import type { CallSummary } from '../contract/claims.js';
 import type { Clock } from '../contract/clock.js';
-import type { GateDecision, HeaderInit, RequestGate } from '../contract/gate.js';
+import type { HeaderInit, RequestGate } from '../contract/gate.js';
 import type { RequestHead } from '../contract/head.js';
 import type { Facts, Identity } from '../contract/identity.js';
 import type { Log } from '../contract/log.js';
 import type { GateVerdict, Telemetry } from '../contract/telemetry.js';
 import { CODES, type ErrorCode } from '../errors/codes.js';
 import { Context } from './context.js';
-import { checkDecision } from './decision.js';
+import { type Checked, checkDecision } from './decision.js';
 import { mergeFacts, NO_FACTS } from './facts.js';
 import { DecisionFault } from './fault.js';
+import { type Claimed, toIdentity } from './identity.js';
 import type { Slot } from './slot.js';
 import { type Settled, waitFor } from './wait.js';
 
@@ -51,7 +52,7 @@ export type ChainOutcome =
 
 /**
  * How a chain ends. `open`: admitted (the listener's chain, a public route). `guarded`: admitted only with an identity or an
- * allowlist's pass. `served`: one gate answers a public path of its own; a pass is a failure there.
+ * allowlist's pass. `served`: the last gate answers a public path of its own; if it passes, it fails.
  */
 export type ChainEnd = 'open' | 'guarded' | 'served';
 
@@ -87,7 +88,7 @@ export class Chain {
   /** Judges a head. `before` is what the listener's chain found. Never throws, never rejects. */
   decide(head: RequestHead, visit: Visit, before: Admitted = NOBODY): ChainOutcome | Promise<ChainOutcome> {
     const { slots, end, replaces_identity } = this.#parts;
-    if (end === 'served' && !SERVED_METHODS.has(head.method)) return refusal('METHOD_NOT_ALLOWED', slots[0]?.name ?? '', SERVED_ALLOW);
+    if (end === 'served' && !SERVED_METHODS.has(head.method)) return refusal('METHOD_NOT_ALLOWED', slots.at(-1)?.name ?? '', SERVED_ALLOW);
     const identity = replaces_identity ? undefined : before.identity;
     const run: Run = { slots, end, head, visit, call: undefined, identity, facts: before.facts, authorized: before.authorized };
     return this.#from(0, run, this.size === 0 ? 0 : this.#parts.clock.mono_ms());
@@ -142,7 +143,7 @@ export class Chain {
 
   /** Undefined: the gate passed, go on. */
   #take(slot: Slot, run: Run, answer: unknown, took_ms: number): ChainOutcome | undefined {
-    let decision: GateDecision;
+    let decision: Checked;
     try {
       decision = checkDecision(answer, slot.provides);
       mayDecide(slot, run, decision);
@@ -161,7 +162,7 @@ export class Chain {
     run.facts = mergeFacts(run.facts, decision.facts);
     run.authorized ||= slot.authorizes;
     if (decision.kind === 'identify' && slot.identifies !== 'ignored') {
-      run.identity = Object.freeze({ ...decision.identity, facts: run.facts });
+      run.identity = toIdentity(decision.identity, run.facts);
     }
     return undefined;
   }
@@ -204,11 +205,12 @@ function isThenable(answer: unknown): boolean {
   return typeof answer === 'object' && answer !== null && typeof (answer as { readonly then?: unknown }).then === 'function';
 }
 
-function mayDecide(slot: Slot, run: Run, decision: GateDecision): void {
+function mayDecide(slot: Slot, run: Run, decision: Checked): void {
   const { kind } = decision;
   if (kind === 'refuse') return;
   if (run.call !== undefined && kind !== 'pass') throw new DecisionFault(`decideCall returned ${kind}; it may pass or refuse`);
-  if (run.end === 'served' && kind !== 'serve') throw new DecisionFault(`${kind} on a path that the gate serves; it may serve or refuse`);
+  if (run.end === 'served' && kind !== 'serve' && slot === run.slots.at(-1))
+    throw new DecisionFault(`${kind} on a path that the gate serves; it may serve or refuse`);
   if (kind === 'pass' && run.call === undefined && slot.identifies === 'always') {
     throw new DecisionFault('passed without an identity although the module always identifies');
   }
@@ -218,11 +220,15 @@ function mayDecide(slot: Slot, run: Run, decision: GateDecision): void {
 }
 
 function finish(run: Run): ChainOutcome {
-  const { facts, authorized } = run;
-  let { identity } = run;
+  const { facts, authorized, identity } = run;
   if (run.end === 'guarded' && identity === undefined && !authorized) return refusal('UNAUTHENTICATED', '');
-  if (identity !== undefined && identity.facts !== facts) identity = Object.freeze({ ...identity, facts });
-  return { kind: 'admit', identity, facts, authorized };
+  // A gate after the identifying one may have added facts.
+  const whole = identity === undefined || identity.facts === facts ? identity : toIdentity(toClaimed(identity), facts);
+  return { kind: 'admit', identity: whole, facts, authorized };
+}
+
+function toClaimed({ principal, issuer, scopes, client, expires_at_ms }: Identity): Claimed {
+  return { principal, issuer, scopes, client, expires_at_ms };
 }
 
 function refusal(code: ErrorCode, gate: string, headers?: HeaderInit): Refusal {

@@ -1,8 +1,9 @@
 import type { GateDecision, RefuseStatus } from '../contract/gate.js';
-import type { Identity } from '../contract/identity.js';
+import type { Facts } from '../contract/identity.js';
 import { checkFacts } from './facts.js';
 import { DecisionFault } from './fault.js';
 import { checkHeaders } from './headers.js';
+import type { Claimed } from './identity.js';
 import { Scopes } from './scopes.js';
 
 /** Characters of a refusal's message, of a principal, an issuer and a client name. */
@@ -10,11 +11,17 @@ export const MAX_TEXT_CHARS = 1_024;
 /** Characters of a served body. */
 export const MAX_SERVED_CHARS = 1_048_576;
 
+/** A decision as the chain uses it. */
+export type Checked =
+  | { readonly kind: 'pass'; readonly facts: Facts | undefined }
+  | { readonly kind: 'identify'; readonly identity: Claimed; readonly facts: Facts | undefined }
+  | Extract<GateDecision, { readonly kind: 'refuse' | 'serve' }>;
+
 /**
  * What a gate returned, as a decision of our own making: each property is read once and copied, so what was checked is
  * what is used. Throws DecisionFault for everything that is not a decision.
  */
-export function checkDecision(value: unknown, provides: ReadonlySet<string> | undefined): GateDecision {
+export function checkDecision(value: unknown, provides: ReadonlySet<string> | undefined): Checked {
   if (typeof value !== 'object' || value === null) throw new DecisionFault(`returned ${value === null ? 'null' : typeof value}`);
   const decision = value as Readonly<Record<string, unknown>>;
   const kind = decision.kind;
@@ -24,21 +31,20 @@ export function checkDecision(value: unknown, provides: ReadonlySet<string> | un
   }
   if (kind === 'identify') {
     const facts = checkFacts(decision.facts, provides);
-    const identity = checkIdentity(decision.identity);
-    return facts === undefined ? { kind, identity } : { kind, identity, facts };
+    return { kind, identity: checkIdentity(decision.identity), facts };
   }
   if (kind === 'refuse') return checkRefusal(decision);
   if (kind === 'serve') return checkServed(decision);
   throw new DecisionFault('kind is none of pass, identify, refuse, serve');
 }
 
-const PASS: GateDecision = Object.freeze({ kind: 'pass' });
+const PASS: Checked = Object.freeze({ kind: 'pass', facts: undefined });
 
 const REFUSE_STATUSES: ReadonlySet<unknown> = new Set<RefuseStatus>([
   400, 401, 403, 404, 405, 406, 411, 413, 415, 421, 429, 431, 500, 502, 503, 504,
 ]);
 
-function checkIdentity(value: unknown): Omit<Identity, 'facts'> {
+function checkIdentity(value: unknown): Claimed {
   if (typeof value !== 'object' || value === null) throw new DecisionFault('identity is not an object');
   const given = value as Readonly<Record<string, unknown>>;
   const client = given.client;
@@ -52,12 +58,12 @@ function checkIdentity(value: unknown): Omit<Identity, 'facts'> {
     principal: checkText(given.principal, 'identity.principal'),
     issuer: checkText(given.issuer, 'identity.issuer'),
     scopes: scopes.size === 0 ? Scopes.none : new Scopes(scopes),
-    ...(client === undefined ? undefined : { client: checkText(client, 'identity.client') }),
-    ...(expires_at_ms === undefined ? undefined : { expires_at_ms }),
+    client: client === undefined ? undefined : checkText(client, 'identity.client'),
+    expires_at_ms,
   };
 }
 
-function checkRefusal(decision: Readonly<Record<string, unknown>>): GateDecision {
+function checkRefusal(decision: Readonly<Record<string, unknown>>): Checked {
   const status = decision.status;
   const code = decision.code;
   const message = decision.message;
@@ -73,7 +79,7 @@ function checkRefusal(decision: Readonly<Record<string, unknown>>): GateDecision
   };
 }
 
-function checkServed(decision: Readonly<Record<string, unknown>>): GateDecision {
+function checkServed(decision: Readonly<Record<string, unknown>>): Checked {
   const status = decision.status;
   const body = decision.body;
   if (typeof status !== 'number' || !Number.isInteger(status) || status < 200 || status > 599) {

@@ -7,7 +7,7 @@ import { ConfigError, type ConfigProblem } from '../errors/error.js';
 import { Chain, type ChainEnd } from './chain.js';
 import { type Instances, openInstances, type Place } from './instances.js';
 import { prepare } from './prepare.js';
-import { type Ready, roles } from './rules.js';
+import { asksNobody, type Ready, roles } from './rules.js';
 import { servedPaths } from './served.js';
 import { codeLabels, type Slot } from './slot.js';
 
@@ -49,11 +49,14 @@ export interface ChainDeps {
   readonly folder: string;
 }
 
-/** All chains of one gateway. Ask the listener's first, then the route's with what it admitted. */
+/** All chains of one gateway. For a route, ask the listener's first, then the route's with what it admitted. */
 export interface ChainSet {
   readonly listener: Chain;
   readonly routes: ReadonlyMap<string, Chain>;
-  /** Public path → the one-gate chain that serves it, whatever the listener's and the routes' gates say. Exact paths. */
+  /**
+   * Public path → the chain that serves it: the listener's gates that neither identify nor need somebody who does (an ip-allow
+   * at the edge holds here too, a token is not asked for), then the gate that answers. Ask it alone. Exact paths.
+   */
   readonly served: ReadonlyMap<string, Chain>;
   close(): Promise<void>;
 }
@@ -84,7 +87,15 @@ export async function openChains(input: ChainInput, deps: ChainDeps): Promise<Ch
     await instances.close();
     throw new ConfigError(claimed.problems);
   }
-  const served = new Map([...claimed.paths].map(([path, index]) => [path, build([], [index], 'served')]));
+  const open = front.filter((_, i) =>
+    asksNobody(
+      input.listener_gates.map((name) => ready.get(name) as Ready),
+      i,
+    ),
+  );
+  const served = new Map(
+    [...claimed.paths].map(([path, index]) => [path, build([], [...open.filter((i) => i !== index), index], 'served')]),
+  );
   return { listener, routes, served, close: instances.close };
 }
 

@@ -54,6 +54,15 @@ export function roles(chain: readonly Ready[]): readonly Identifies[] {
   return chain.map(({ identifies }) => (identifies === 'always' ? 'always' : identifies && somebodyAlways ? 'ignored' : 'counts'));
 }
 
+/** True for the gate at `index` if it and the gates that find its facts do without knowing the caller. */
+export function asksNobody(chain: readonly Ready[], index: number): boolean {
+  const gate = chain[index];
+  if (gate === undefined || gate.identifies !== undefined) return false;
+  return gate.requires.every((fact) =>
+    chain.slice(0, index).some((other, i) => other.module.provides?.includes(fact) === true && asksNobody(chain, i)),
+  );
+}
+
 function checkCompany(listing: Listing, chain: readonly Ready[], say: (index: number, message: string) => void): void {
   const always = chain.filter((gate) => gate.identifies === 'always');
   const alone = chain.filter((gate) => gate.identifies === 'when_alone');

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
+import fc from 'fast-check';
 import { checkDecision } from '../../src/gate-chain/decision.js';
 import { DecisionFault } from '../../src/gate-chain/fault.js';
 
@@ -105,6 +106,48 @@ describe('a decision that is none', () => {
   }
 });
 
+test('anything at all is a sound decision or a DecisionFault', () => {
+  const text = fc.oneof(
+    fc.string(),
+    fc.string({ unit: 'binary', maxLength: 4 }),
+    fc.constantFrom('x-a', 'a\r\nb', '__proto__', 'constructor'),
+  );
+  const headers = fc.dictionary(text, fc.oneof(text, fc.array(text), fc.anything()));
+  const shaped = fc.record({
+    kind: fc.constantFrom('pass', 'identify', 'refuse', 'serve'),
+    facts: fc.option(fc.oneof(fc.dictionary(text, fc.jsonValue()), fc.anything()), { nil: undefined }),
+    identity: fc.record({
+      principal: text,
+      issuer: text,
+      scopes: fc.oneof(fc.constant(new Set(['a'])), fc.anything()),
+      client: fc.option(text, { nil: undefined }),
+    }),
+    status: fc.constantFrom(200, 204, 401, 403, 500),
+    code: fc.oneof(fc.constant('NO'), text),
+    headers: fc.option(headers, { nil: undefined }),
+    body: fc.oneof(text, fc.anything()),
+  });
+  let sound = 0;
+  fc.assert(
+    fc.property(fc.oneof(fc.anything(), shaped, shaped), (value) => {
+      try {
+        const checked = checkDecision(value, undefined);
+        sound += 1;
+        if (checked.kind === 'refuse' || checked.kind === 'serve') {
+          for (const [name, lines] of Object.entries(checked.headers ?? {})) {
+            assert.match(name, /^[!#$%&'*+.^_`|~0-9a-z-]+$/);
+            for (const line of typeof lines === 'string' ? [lines] : lines) assert.match(line, /^[\t\x20-\x7e\x80-\xff]*$/);
+          }
+        } else if (checked.facts !== undefined) assert.ok(Object.isFrozen(checked.facts));
+      } catch (error) {
+        if (!(error instanceof DecisionFault)) throw error;
+      }
+    }),
+    { numRuns: 3_000 },
+  );
+  assert.ok(sound > 100, `${sound} sound decisions`);
+});
+
 describe('a decision that is one', () => {
   test('is read once: what was checked is what is used', () => {
     let reads = 0;
@@ -131,9 +174,9 @@ describe('a decision that is one', () => {
 
   test('keeps no property that the contract does not name', () => {
     const checked = checkDecision({ kind: 'identify', identity: { ...identity, admin: true, facts: { x: 1 } }, extra: 1 }, undefined);
-    assert.deepEqual(Object.keys(checked), ['kind', 'identity']);
+    assert.deepEqual(Object.keys(checked), ['kind', 'identity', 'facts']);
     assert.ok(checked.kind === 'identify');
-    assert.deepEqual(Object.keys(checked.identity), ['principal', 'issuer', 'scopes']);
+    assert.deepEqual(Object.keys(checked.identity), ['principal', 'issuer', 'scopes', 'client', 'expires_at_ms']);
   });
 
   test('takes facts that are frozen already as they are, and freezes the others', () => {

@@ -299,6 +299,32 @@ describe('served paths', () => {
     });
   }
 
+  test('stand behind the listener’s gates that need not know who calls, and no other', async () => {
+    const asked: string[] = [];
+    const note = (name: string, more: Partial<GateModule>): GateModule =>
+      moduleOf(
+        () => {
+          asked.push(name);
+          return more.identifies === 'always' ? identify(name) : pass;
+        },
+        { authorizes: true, ...more },
+      );
+    const modules = {
+      edge: note('edge', { provides: ['zone'] }),
+      token: note('token', { identifies: 'always', provides: ['groups'] }),
+      zoned: note('zoned', { requires: ['zone'] }),
+      team: note('team', { requires: ['identity'] }),
+      grouped: note('grouped', { requires: ['groups'] }),
+      doc: moduleOf(({ path }) => (path === '/doc' ? { kind: 'serve', status: 200, body: 'x' } : pass), {}, { serves: ['/doc'] }),
+    };
+    const listener = Object.keys(modules).slice(0, 5);
+    const chains = await openChains(inputOf({ modules, listener }), deps(modules));
+    const answer = await chains.served.get('/doc')?.decide(makeHead({ method: 'GET', path: '/doc' }), { abort: undefined });
+    assert.deepEqual([answer?.kind, answer?.kind === 'serve' && answer.gate], ['serve', 'doc']);
+    assert.deepEqual(asked, ['edge', 'zoned']);
+    await chains.close();
+  });
+
   test('may be claimed by all instances of one gate; the first answers', async () => {
     let n = 0;
     const modules = {
