@@ -1,6 +1,6 @@
 import type { AnswerOutcome, AnswerWriter, EndReason } from '../contract/runtime.js';
 import { judgeAnswer, sameId, type Answer as Verdict } from '../wire/probe.js';
-import { encodeSse, type SseEvent, SseParser } from '../wire/sse.js';
+import { encodeSse, type SseEvent, SseParser, type SseParserOptions } from '../wire/sse.js';
 import type { Answer, AnswerHost } from './answer.js';
 import { errorEvent, reasonOf } from './faults.js';
 import { PatientWriter } from './patient-writer.js';
@@ -10,7 +10,8 @@ import { PatientWriter } from './patient-writer.js';
  * no line break of the upstream's making reaches the client. The stream of a request ends with the response to it (MCP Streamable
  * HTTP, "Receiving Messages"), and the upstream's with it. Memory: one event of `max_event_bytes` and one read.
  */
-export class EventAnswer implements Answer {
+export class EventAnswer implements Answer, SseParserOptions {
+  readonly max_event_bytes: number;
   readonly #host: AnswerHost;
   readonly #writer: PatientWriter;
   readonly #parser: SseParser;
@@ -19,15 +20,9 @@ export class EventAnswer implements Answer {
 
   constructor(host: AnswerHost, writer: AnswerWriter) {
     this.#host = host;
-    this.#writer = new PatientWriter(writer, () => host.resume());
-    this.#parser = new SseParser({
-      max_event_bytes: host.parts.max_event_bytes,
-      onEvent: (event) => this.#event(event),
-      onTooLarge: () => {
-        this.#cut('an event is too large');
-        host.abort();
-      },
-    });
+    this.#writer = new PatientWriter(writer, host);
+    this.max_event_bytes = host.parts.max_event_bytes;
+    this.#parser = new SseParser(this);
   }
 
   data(chunk: Buffer): boolean {
@@ -43,7 +38,7 @@ export class EventAnswer implements Answer {
     this.#ended(reasonOf(error));
   }
 
-  #event(event: SseEvent): void {
+  onEvent(event: SseEvent): void {
     if (this.#over) return;
     const { call, exchange } = this.#host;
     if (event.id !== undefined && event.id !== '') this.#resumable = call.era === 'legacy';
@@ -62,6 +57,11 @@ export class EventAnswer implements Answer {
     this.#write(event);
     if (verdict.progress) exchange.progressed();
     if (final) this.#final(event, verdict);
+  }
+
+  onTooLarge(): void {
+    this.#cut('an event is too large');
+    this.#host.abort();
   }
 
   #final(event: SseEvent, verdict: Verdict): void {

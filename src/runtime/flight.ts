@@ -25,7 +25,7 @@ export class Flight implements Dispatcher.DispatchHandler, AnswerHost, Waiter {
   readonly exchange: Exchange;
   readonly parts: ProxiedParts;
   readonly session: OpenSession | undefined;
-  readonly #request: Dispatcher.DispatchOptions;
+  #request: Dispatcher.DispatchOptions | undefined;
   readonly #watch: FlightWatch;
   readonly #lane: Lane;
   readonly #pool: Pool;
@@ -58,9 +58,12 @@ export class Flight implements Dispatcher.DispatchHandler, AnswerHost, Waiter {
   }
 
   launch(): void {
+    const request = this.#request as Dispatcher.DispatchOptions;
     this.#launched = true;
+    // A quiet stream holds what it was asked with for hours otherwise.
+    this.#request = undefined;
     this.exchange.handedOver();
-    this.#pool.dispatch(this.#request, this);
+    this.#pool.dispatch(request, this);
   }
 
   abort(): void {

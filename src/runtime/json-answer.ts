@@ -65,7 +65,7 @@ export class JsonAnswer implements Answer {
     const { exchange } = this.#host;
     const writer = exchange.stream(this.#head.status, this.#headers, this.#head.length);
     this.#probe = new AnswerProbe();
-    this.#writer = new PatientWriter(writer, () => this.#host.resume());
+    this.#writer = new PatientWriter(writer, this.#host);
     for (const chunk of this.#chunks) this.#pass(chunk);
     this.#chunks = [];
     return !this.#writer.blocked;

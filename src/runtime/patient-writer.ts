@@ -6,15 +6,15 @@ import type { AnswerOutcome, AnswerWriter, EndReason } from '../contract/runtime
  */
 export class PatientWriter {
   readonly #writer: AnswerWriter;
-  readonly #resume: () => void;
-  #pending: Uint8Array[] = [];
+  readonly #source: { resume(): void };
+  #pending: Uint8Array[] | undefined;
   #end: (() => void) | undefined;
   #blocked = false;
 
-  /** `resume` asks the upstream for more. */
-  constructor(writer: AnswerWriter, resume: () => void) {
+  /** `source.resume` asks the upstream for more. */
+  constructor(writer: AnswerWriter, source: { resume(): void }) {
     this.#writer = writer;
-    this.#resume = resume;
+    this.#source = source;
     writer.onDrain(() => this.#drained());
   }
 
@@ -24,22 +24,22 @@ export class PatientWriter {
   }
 
   write(bytes: Uint8Array): void {
-    if (this.#blocked) this.#pending.push(bytes);
+    if (this.#blocked) (this.#pending ??= []).push(bytes);
     else this.#blocked = !this.#writer.write(bytes);
   }
 
   end(reason: EndReason, outcome?: AnswerOutcome, rpc_code?: number): void {
-    if (this.#pending.length === 0) this.#writer.end(reason, outcome, rpc_code);
+    if (this.#pending === undefined) this.#writer.end(reason, outcome, rpc_code);
     else this.#end = () => this.#writer.end(reason, outcome, rpc_code);
   }
 
   #drained(): void {
     this.#blocked = false;
     const waiting = this.#pending;
-    this.#pending = [];
-    for (const bytes of waiting) this.write(bytes);
+    this.#pending = undefined;
+    for (const bytes of waiting ?? []) this.write(bytes);
     if (this.#blocked) return;
     this.#end?.();
-    this.#resume();
+    this.#source.resume();
   }
 }

@@ -130,6 +130,7 @@ export function createProxied(options: ProxiedOptions, deps: ProxiedDeps): Proxi
       return Promise.resolve();
     },
     handle(call, exchange) {
+      if (exchange.ended) return;
       if (health === 'stopped') return exchange.fail(new GatewayError('DRAINING'));
       const session = sessionOf(call, seal);
       if (session instanceof GatewayError) exchange.fail(session);

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { createServer, type Socket } from 'node:net';
 import { describe, it } from 'node:test';
+import { createFakeExchange } from '../support/fake-exchange.js';
 import { delay, idle, legacyBare, modernCall, openProxied } from '../support/proxied-bench.js';
 import { closeServer, listen, startUpstream } from '../support/upstream.js';
 
@@ -45,9 +46,12 @@ describe('proxied: cancel and bounds', () => {
     await upstream.close();
   });
 
-  it('B04 a call cancelled while it waits for a connection, or while one is opened, never reaches the upstream', async () => {
+  it('B04 a call whose client left before, while it waits for a connection or while one is opened never reaches the upstream', async () => {
     const upstream = await startUpstream((_request, response) => void setTimeout(() => response.writeHead(200, json).end(ok), 50));
     const bench = await openProxied(`${upstream.url}/mcp`, { connections: 1, max_waiting: 2 });
+    const gone = createFakeExchange();
+    gone.cancel('client');
+    bench.runtime.handle(modernCall('ping'), gone);
     const opening = bench.send(modernCall('ping'));
     opening.cancel('client');
     const first = bench.send(modernCall('ping'));
