@@ -59,10 +59,13 @@ export class Visit implements Ticking {
     connection.work = this;
   }
 
-  /** Runs the listener's gates, then the route's; nothing of the body is read before both admitted the request. */
+  /**
+   * Runs the listener's gates, then the route's; nothing of the body is read before both admitted the request. A served path's
+   * chain holds the listener's gates that ask nobody who they are: discovery needs no credential.
+   */
   enter(): void {
     const { listenerChain } = this.#env;
-    if (listenerChain.size === 0) return this.#chain(this.route.chain, undefined, (admitted) => this.#admit(admitted));
+    if (listenerChain.size === 0 || this.route.kind === 'served') return this.#chain(this.route.chain, undefined, (admitted) => this.#admit(admitted));
     this.#chain(listenerChain, undefined, (before) => this.#chain(this.route.chain, before, (admitted) => this.#admit(admitted)));
   }
 
