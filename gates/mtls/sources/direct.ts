@@ -10,7 +10,7 @@ export function createDirect(): Source {
       const certificate = tls?.certificate;
       if (tls?.authorized !== true) {
         if (certificate === undefined) return undefined;
-        return new Fault('CLIENT_CERTIFICATE_UNVERIFIED', 'It does not chain to a client CA of this listener.');
+        return new Fault('CLIENT_CERTIFICATE_UNVERIFIED', 'This listener could not verify it: it is not of a client CA, or not valid now.');
       }
       return certificate === undefined ? undefined : Buffer.from(certificate).toString('latin1');
     },
