@@ -1,13 +1,15 @@
 // What the mtls scripts share: certificates, an upstream that remembers what it was sent, the gateway, a TLS terminator, a client.
 import { type ChildProcess, spawn } from 'node:child_process';
 import { existsSync } from 'node:fs';
-import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { createServer, type IncomingHttpHeaders, request as plainRequest } from 'node:http';
-import { request as tlsRequest } from 'node:https';
+import { Agent, request as tlsRequest } from 'node:https';
 import { type AddressInfo, connect, createServer as createTcpServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { delimiter, join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
+import type { TLSSocket } from 'node:tls';
+import { createGateway } from '../../src/index.js';
 import { type Issued, issue, type Wish } from '../gates/mtls/certificates.js';
 
 const DAY_MS = 86_400_000;
@@ -126,6 +128,34 @@ export class Rig {
     };
   }
 
+  /** A gateway with one mtls gate before one proxied route, which forwards the identity. */
+  async gateway(options: object, listener: object = {}): Promise<Running> {
+    const upstream = await this.upstream();
+    const gateway = createGateway({
+      listener: { port: 0, ...listener },
+      ops: { port: 0 },
+      gates: { cert: { use: 'mtls', options } },
+      runtimes: { main: { kind: 'proxied', url: upstream.url } },
+      routes: [{ path: '/mcp', gates: ['cert'], runtime: 'main', forward_identity: { header: 'x-portcullis-identity' } }],
+    });
+    await gateway.start();
+    this.defer(() => gateway.close());
+    const ops_url = gateway.ops_url ?? '';
+    return {
+      port: Number(new URL(gateway.url).port),
+      upstream,
+      principal() {
+        const identity = upstream.last()?.['x-portcullis-identity'];
+        const { iss, sub } = JSON.parse(Buffer.from(String(identity), 'base64url').toString() || '{}') as { iss?: string; sub?: string };
+        return `${iss}#${sub}`;
+      },
+      async ignored() {
+        const page = await (await fetch(`${ops_url}/metrics`)).text();
+        return Number(/^portcullis_gate_identity_headers_ignored_total\{[^}]*\} (\d+)/m.exec(page)?.[1] ?? 0);
+      },
+    };
+  }
+
   /** Starts a tool and waits until it accepts on `port`. It is ended by its own process id. */
   async terminator(command: string, args: readonly string[], port: number): Promise<void> {
     const child = spawn(command, args, { stdio: ['ignore', 'pipe', 'pipe'] });
@@ -140,6 +170,25 @@ export class Rig {
     }
     throw new Error(`${command} does not accept on port ${port} after 10 s:\n${output}`);
   }
+}
+
+export interface Running {
+  readonly port: number;
+  readonly upstream: { last(): IncomingHttpHeaders | undefined; readonly count: number };
+  /** `issuer#principal` that the upstream was told last. */
+  principal(): string;
+  /** Identity header lines that were not believed, as the metrics page says. */
+  ignored(): Promise<number>;
+}
+
+/** The block of docs/mtls.md in the language `name`, for this folder, this port and this gateway. */
+export async function documented(name: string, folder: string, port: number, gateway_port: number): Promise<string> {
+  const page = await readFile(new URL('../../../docs/mtls.md', import.meta.url), 'utf8');
+  const start = page.indexOf(`\`\`\`${name}\n`);
+  const end = page.indexOf('\n```\n', start);
+  if (start === -1 || end === -1) throw new Error(`docs/mtls.md has no ${name} block`);
+  const block = page.slice(start + name.length + 4, end + 1);
+  return block.replaceAll('/etc/tls', folder).replaceAll('8443', String(port)).replaceAll('8080', String(gateway_port));
 }
 
 /** The tool's path, from a variable of the environment or PATH; an Error that says how to get it when it is not there. */
@@ -169,11 +218,15 @@ export interface Ask {
   /** CA that the server must have; left out: plaintext. */
   readonly ca?: Issued;
   readonly local_address?: string;
-  readonly path?: string;
+  /** Keeps TLS sessions from one request to the next. */
+  readonly agent?: Agent;
 }
 
+/** An agent that opens a connection for each request and resumes the TLS session of the one before. */
+export const resumingAgent = (): Agent => new Agent({ keepAlive: false, maxCachedSessions: 10 });
+
 /** `200`, the refusal's code without the common prefix, another status with its text, or `closed` when there was no answer. */
-export function ask({ port, as, lines = [], ca, local_address, path = '/mcp' }: Ask): Promise<string> {
+export function ask({ port, as, lines = [], ca, local_address, agent }: Ask): Promise<string> {
   const meta = '"_meta":{"io.modelcontextprotocol/protocolVersion":"2026-07-28","io.modelcontextprotocol/clientCapabilities":{}}';
   const body = `{"jsonrpc":"2.0","id":1,"method":"tools/list","params":{${meta}}}`;
   const headers = [
@@ -185,22 +238,25 @@ export function ask({ port, as, lines = [], ca, local_address, path = '/mcp' }: 
   const common = {
     host: '127.0.0.1',
     port,
-    path,
+    path: '/mcp',
     method: 'POST',
     headers,
-    agent: false,
     ...(local_address === undefined ? {} : { localAddress: local_address }),
   };
   const identity = as === undefined ? {} : { cert: as.pem, key: as.key_pem };
   return new Promise((resolve) => {
-    const request = ca === undefined ? plainRequest(common) : tlsRequest({ ...common, ca: ca.pem, servername: 'localhost', ...identity });
+    const request =
+      ca === undefined
+        ? plainRequest({ ...common, agent: false })
+        : tlsRequest({ ...common, ca: ca.pem, servername: 'localhost', ...identity, agent: agent ?? false });
     request.setTimeout(10_000, () => request.destroy());
     request.on('error', () => resolve('closed'));
     request.on('response', (response) => {
       let text = '';
       response.on('data', (chunk: Buffer) => (text += chunk.toString()));
       response.on('error', () => resolve('closed'));
-      response.on('end', () => resolve(toWord(response.statusCode ?? 0, text)));
+      const resumed = (response.socket as Partial<TLSSocket>).isSessionReused?.() === true ? ' resumed' : '';
+      response.on('end', () => resolve(toWord(response.statusCode ?? 0, text) + resumed));
     });
     request.end(body);
   });
