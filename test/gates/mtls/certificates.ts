@@ -30,7 +30,6 @@ export interface Wish {
   readonly eku?: readonly string[];
   readonly extensions?: readonly x509.Extension[];
   readonly algorithm?: Algorithm;
-  readonly hash?: string;
 }
 
 export const P256: Algorithm = { name: 'ECDSA', namedCurve: 'P-256' };
@@ -64,7 +63,7 @@ export async function issue(wish: Wish = {}): Promise<Issued> {
     signingKey: wish.issuer?.keys.privateKey ?? keys.privateKey,
     signingAlgorithm: {
       name: wish.issuer === undefined ? algorithm.name : wish.issuer.keys.privateKey.algorithm.name,
-      hash: wish.hash ?? 'SHA-256',
+      hash: 'SHA-256',
     },
     extensions,
   } as x509.X509CertificateCreateParams);

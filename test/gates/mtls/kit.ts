@@ -52,3 +52,9 @@ export function said(decision: GateDecision): string {
 export function why(decision: GateDecision): string {
   return decision.kind === 'refuse' ? (decision.message ?? '') : '';
 }
+
+/** The fact `certificate` of a decision that identified; an empty object otherwise. */
+export function fact(decision: GateDecision): Readonly<Record<string, unknown>> {
+  const facts = decision.kind === 'identify' ? decision.facts : undefined;
+  return (facts?.certificate ?? {}) as Readonly<Record<string, unknown>>;
+}
