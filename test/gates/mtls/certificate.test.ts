@@ -82,6 +82,19 @@ describe('mtls: names are read from DER, not from their printed form', () => {
     assert.match(detail((await issue({ issuer: ca, extensions: [names(257)] })).der), /names cannot be read/);
   });
 
+  it('65 extensions are too many, 64 are not', async () => {
+    const extensions = (count: number) =>
+      [...Array(count)].map((_, i) => new x509.Extension(`1.3.6.1.4.1.99999.3.${i}`, false, new Uint8Array([5, 0])));
+    assert.equal(detail((await issue({ issuer: ca, extensions: extensions(64) })).der), 'read');
+    assert.match(detail((await issue({ issuer: ca, extensions: extensions(65) })).der), /extensions or names cannot be read/);
+  });
+
+  it('bytes after the names make the certificate unreadable', async () => {
+    const names = new Uint8Array([...new Uint8Array(rawSans([DNS, 'a.example']).value), 0x05, 0x00]);
+    const one = await issue({ issuer: ca, extensions: [new x509.Extension('2.5.29.17', false, names)] });
+    assert.match(detail(one.der), /names cannot be read/);
+  });
+
   it('names of other kinds are left out, addresses of an odd length are not read', async () => {
     const other = await issue({
       issuer: ca,

@@ -30,6 +30,8 @@ export interface Wish {
   readonly eku?: readonly string[];
   readonly extensions?: readonly x509.Extension[];
   readonly algorithm?: Algorithm;
+  /** Default: a new pair. */
+  readonly keys?: webcrypto.CryptoKeyPair;
 }
 
 export const P256: Algorithm = { name: 'ECDSA', namedCurve: 'P-256' };
@@ -41,7 +43,7 @@ let serial = 1;
 
 export async function issue(wish: Wish = {}): Promise<Issued> {
   const algorithm = wish.algorithm ?? P256;
-  const keys = (await webcrypto.subtle.generateKey(algorithm, true, ['sign', 'verify'])) as webcrypto.CryptoKeyPair;
+  const keys = wish.keys ?? ((await webcrypto.subtle.generateKey(algorithm, true, ['sign', 'verify'])) as webcrypto.CryptoKeyPair);
   const subject = wish.subject ?? 'CN=client';
   const names: x509.JsonGeneralNames = [
     ...(wish.uri ?? []).map((value) => ({ type: 'url' as const, value })),

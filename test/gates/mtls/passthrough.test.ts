@@ -129,6 +129,17 @@ describe('mtls: alb passthrough checks the chain itself', () => {
     assert.match(await judge([await issue({ issuer: young }), young]), /^EXPIRED It is not valid yet/);
   });
 
+  it('the end of the anchor counts too', async () => {
+    const old = await issue({ subject: 'CN=old', ca: true, not_after: '2026-05-31T23:59:59Z' });
+    assert.match(await judge([await issue({ issuer: old })], [old]), /^EXPIRED It is not valid any more/);
+  });
+
+  it('the right key under another name issues nothing', async () => {
+    const renamed = await issue({ subject: 'CN=renamed', ca: true, keys: root.keys });
+    assert.match(await judge([await issue({ issuer: root })], [renamed]), /^UNVERIFIED It does not chain to a CA/);
+    assert.match(await judge([await issue({ issuer: root }), renamed]), /^MALFORMED A certificate was not issued/);
+  });
+
   it('a changed signature is not verified', async () => {
     const bent = Buffer.from(alice.der);
     bent[bent.length - 1] = (bent[bent.length - 1] as number) ^ 1;
