@@ -30,9 +30,12 @@ export class AnswerStream implements AnswerWriter {
   write(chunk: Uint8Array | string): boolean {
     if (this.over) return false;
     this.#moved();
-    const free = this.outlet.write(chunk);
-    if (!free && this.outlet.overflows) this.end('slow_consumer');
-    return free;
+    // One event may be larger than the bound; what must not happen is that more is queued behind it.
+    if (this.outlet.overflows) {
+      this.end('slow_consumer');
+      return false;
+    }
+    return this.outlet.write(chunk);
   }
 
   onDrain(resume: () => void): void {

@@ -132,6 +132,20 @@ describe('event streams', () => {
     });
   });
 
+  test('one event larger than the bound reaches a healthy reader', () => {
+    const handle = (_call: Call, exchange: Exchange): void => {
+      const writer = exchange.events([]);
+      writer?.write(Buffer.from(`data: ${'x'.repeat(5_000_000)}\n\n`));
+      writer?.onDrain(() => writer.end('source'));
+    };
+    return withListening({ handle }, async (up) => {
+      const answer = await rawExchange(up.port, [modern('tools/list', '1')], 4000);
+      assert.ok(answer.text.length > 5_000_000, `${answer.text.length}`);
+      assert.ok(answer.text.endsWith('0\r\n\r\n'));
+      assert.equal(up.counts.get('closed response source'), 1);
+    });
+  });
+
   test('a slow reader that goes on reading gets every byte', () => {
     const total = 150;
     const handle = (_call: Call, exchange: Exchange): void => {
