@@ -14,8 +14,13 @@ export function withConfigOption(command: Command): Command {
   return command.addOption(new Option('-c, --config <file>', `config file (default: $PORTCULLIS_CONFIG, then ./${DEFAULT_FILE})`));
 }
 
-/** Loads the file that `-c`, `PORTCULLIS_CONFIG` or the default names, in this order. Throws ConfigError. */
-export function loadNamedConfig(options: ConfigOption, io: CliIo): LoadedConfig {
+/** The file that `-c`, `PORTCULLIS_CONFIG` or the default names, in this order. */
+export function configFileOf(options: ConfigOption, io: CliIo): string {
   const named = options.config ?? io.env.PORTCULLIS_CONFIG;
-  return loadConfig(named === undefined || named === '' ? DEFAULT_FILE : named, { env: io.env, cwd: io.cwd });
+  return named === undefined || named === '' ? DEFAULT_FILE : named;
+}
+
+/** Loads that file without looking into its gates. Throws ConfigError. */
+export function loadNamedConfig(options: ConfigOption, io: CliIo): LoadedConfig {
+  return loadConfig(configFileOf(options, io), { env: io.env, cwd: io.cwd });
 }

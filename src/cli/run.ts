@@ -1,6 +1,7 @@
 import { type Command, InvalidArgumentError, Option } from 'commander';
 import { type LoadedConfig, resolveConfig } from '../config/load.js';
-import { type ConfigOption, loadNamedConfig, withConfigOption } from './config-option.js';
+import { loadCheckedConfig } from './checked-config.js';
+import { type ConfigOption, withConfigOption } from './config-option.js';
 import { CliExit, EXIT } from './exit.js';
 import type { RunIo } from './run-io.js';
 import { serveUntilSignal } from './serve.js';
@@ -26,7 +27,7 @@ export function registerRun(program: Command, io: RunIo): void {
         );
       }
       if (url !== undefined && options.config !== undefined) throw new CliExit(EXIT.usage, 'error: give a URL or --config, not both');
-      await serveUntilSignal(url === undefined ? loadNamedConfig(options, io) : fronting(url, options, io), io);
+      await serveUntilSignal(url === undefined ? await loadCheckedConfig(options, io) : fronting(url, options, io), io);
     });
 }
 

@@ -11,7 +11,7 @@ import type { Config } from './schema/config.js';
 import type { ConfigSource } from './source.js';
 import { fileFault } from './template.js';
 import { validate } from './validate.js';
-import { viewOf } from './view.js';
+import { type View, viewOf } from './view.js';
 
 /** A configuration that may be run. */
 export interface LoadedConfig {
@@ -37,42 +37,57 @@ export interface LoadOptions {
 
 const MAX_FILE_BYTES = 1_048_576;
 
+/** What is known of a config, right or wrong. */
+export interface Examined {
+  /** Every problem, in the order of the file; empty when `loaded` is there. */
+  readonly problems: readonly ConfigProblem[];
+  readonly loaded: LoadedConfig | undefined;
+  /** The parts that are sound, for checks that go on in spite of problems elsewhere. */
+  readonly view: View;
+  readonly source: ConfigSource | undefined;
+}
+
 /**
  * Reads, parses, interpolates and checks a config file: YAML or JSON, UTF-8, at most 1 MiB. Throws ConfigError with every problem
  * that can be told at once; nothing of the config is in force then.
  */
 export function loadConfig(file: string, options: LoadOptions): LoadedConfig {
-  const absolute = resolve(options.cwd ?? '', file);
-  const { value, source } = parseConfig(readText(file, absolute), file);
-  return finish(value, source, { env: options.env, folder: dirname(absolute), file: absolute });
+  return loadedOrThrow(examineConfig(file, options));
 }
 
 /** The same for a config that is an object. Its texts are interpolated too; without `env` every variable is unset. */
 export function resolveConfig(input: unknown, options: { readonly env?: LoadOptions['env']; readonly folder: string }): LoadedConfig {
-  return finish(input, undefined, { env: options.env ?? {}, folder: resolve(options.folder), file: undefined });
+  return loadedOrThrow(examine(input, undefined, { env: options.env ?? {}, folder: resolve(options.folder), file: undefined }));
 }
 
-function finish(
+/** Like `loadConfig`, but returns what is wrong. Throws ConfigError only for a file that cannot be read as a mapping at all. */
+export function examineConfig(file: string, options: LoadOptions): Examined {
+  const absolute = resolve(options.cwd ?? '', file);
+  const { value, source } = parseConfig(readText(file, absolute), file);
+  return examine(value, source, { env: options.env, folder: dirname(absolute), file: absolute });
+}
+
+function loadedOrThrow({ loaded, problems }: Examined): LoadedConfig {
+  if (loaded === undefined) throw new ConfigError(problems);
+  return loaded;
+}
+
+function examine(
   input: unknown,
   source: ConfigSource | undefined,
   scope: { readonly env: LoadOptions['env']; readonly folder: string; readonly file: string | undefined },
-): LoadedConfig {
+): Examined {
   const { value, findings, referenced } = interpolate(input, scope);
   const faults = validate(value, referenced);
   const view = viewOf(value, faults, { ...scope, referenced });
   const report = applyRules(view);
-  const errors = firstOfEachPlace([...findings, ...faults, ...report.errors]);
-  if (errors.length > 0) throw new ConfigError(inOrder(errors, source));
+  const problems = inOrder(firstOfEachPlace([...findings, ...faults, ...report.errors]), source);
+  if (problems.length > 0) return { problems, loaded: undefined, view, source };
   const config = value as Config;
   absoluteFiles(config, view);
-  return {
-    config: deepFreeze(config),
-    file: scope.file,
-    folder: scope.folder,
-    warnings: inOrder(report.warnings, source).map(({ excerpt: _, ...problem }) => new ConfigError([problem]).message),
-    source,
-    referenced,
-  };
+  const warnings = inOrder(report.warnings, source).map(({ excerpt: _, ...problem }) => new ConfigError([problem]).message);
+  const loaded = { config: deepFreeze(config), file: scope.file, folder: scope.folder, warnings, source, referenced };
+  return { problems, loaded, view, source };
 }
 
 function readText(shown: string, file: string): string {

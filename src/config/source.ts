@@ -109,7 +109,7 @@ function rangeStart(node: unknown): number | undefined {
 
 function printable(text: string): string {
   return text
+    .trimEnd()
     .replace(/\t/g, ' ')
-    .replace(/[\u0000-\u001f\u007f-\u009f\u200e\u200f\u202a-\u202e\u2066-\u2069]/g, '?')
-    .trimEnd();
+    .replace(/[\u0000-\u001f\u007f-\u009f\u200e\u200f\u202a-\u202e\u2066-\u2069]/g, '?');
 }

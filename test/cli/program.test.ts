@@ -13,6 +13,16 @@ const { folder, remove } = folderWith({
   'portcullis.yaml': GOOD,
   'sub/other.yaml': GOOD,
   'bad.yaml': `${GOOD}opps: {}\n`,
+  'both.yaml': `listener: { prot: 1 }
+gates:
+  edge: { use: ip-allow, options: { alow: [], allow: [127.0.0.1] } }
+  rate: { use: rate, options: { limit: "\${LIMIT}", by: ip } }
+  quota: { use: rate, options: { by: ip } }
+runtimes: { a: { kind: proxied, url: "http://127.0.0.1:1/mcp" } }
+routes:
+  - { path: /a, gates: [quota], runtime: a }
+  - { path: /b, gates: [quota, edg], runtime: a }
+`,
   'gates.yaml': `gates:
   typo: { use: ip-alow }
   edge: { use: ip-allow, options: { alow: [127.0.0.1] } }
@@ -89,6 +99,25 @@ describe('command line', () => {
     assert.equal(places[2], 'gates.yaml:3:37 gates.edge.options.alow: unknown key; did you mean allow?');
     assert.match(places[3] ?? '', /@acme\/absent/);
     assert.match(stderr, /\n {2} {2}edge: \{ use: ip-allow, options: \{ alow: \[127\.0\.0\.1\] \} \}\n {38}\^\n/);
+  });
+
+  it('validate tells problems of the config and of its gates at once, in the order of the file', async () => {
+    const { code, stderr } = await runCli(['validate', '-c', 'both.yaml'], folder);
+    assert.equal(code, 78);
+    assert.deepEqual(
+      stderr
+        .split('\n')
+        .filter((line) => line.startsWith('both.yaml'))
+        .map((line) => line.split(': ', 1)[0]),
+      [
+        'both.yaml:1:13 listener.prot',
+        'both.yaml:3:37 gates.edge.options.alow',
+        'both.yaml:4:40 gates.rate.options.limit',
+        'both.yaml:8:17 routes[0].gates',
+        'both.yaml:9:32 routes[1].gates[1]',
+      ],
+    );
+    assert.match(stderr, /\n5 problems in the configuration\n$/);
   });
 
   it('the file is named by -c, then PORTCULLIS_CONFIG, then the default', async () => {

@@ -3,8 +3,7 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { after, describe, it } from 'node:test';
 import { Ajv } from 'ajv';
 import { parse } from 'yaml';
-import { checkGates } from '../../src/cli/validate.js';
-import { loadConfig } from '../../src/config/load.js';
+import { loadCheckedConfig } from '../../src/cli/checked-config.js';
 import { printedFiles } from '../../src/print/printed.js';
 import { folderWith } from '../support/config-files.js';
 import { repositoryPath } from '../support/repository.js';
@@ -61,11 +60,10 @@ describe('config/examples', () => {
     it(`${name} loads, names its schema and is accepted by editors as it is written`, async () => {
       const text = readFileSync(`${FOLDER}/${name}`, 'utf8');
       assert.equal(text.split('\n', 1)[0], '# yaml-language-server: $schema=../portcullis.schema.json');
-      const loaded = loadConfig(name, { env, cwd: folder });
-      const { config, warnings } = loaded;
+      const io = { env, cwd: folder, stdout: () => {}, stderr: () => {} };
+      const { config, warnings } = await loadCheckedConfig({ config: name }, io);
       assert.ok(config.routes.length > 0);
       assert.deepEqual(warnings, WARNINGS[name] ?? []);
-      await checkGates(loaded);
       assert.ok(accepts(parse(text)), JSON.stringify(accepts.errors));
     });
   }

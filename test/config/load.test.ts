@@ -146,3 +146,34 @@ describe('resolveConfig', () => {
     assert.deepEqual(where([]), ['']);
   });
 });
+
+describe('the text of a file', () => {
+  const { folder, remove } = folderWith({
+    'bom.yaml': `\ufeff${MINIMAL}x: 1\n`,
+    'crlf.yaml': `${MINIMAL}x: 1\n`.replaceAll('\n', '\r\n'),
+    'latin1.yaml': new Uint8Array([0x61, 0x3a, 0xe9]),
+    'large.yaml': `${MINIMAL}#${'x'.repeat(1_048_576)}\n`,
+    'schema.json': JSON.stringify({
+      $schema: './portcullis.schema.json',
+      runtimes: { a: { kind: 'http', url: 'http://127.0.0.1:1' } },
+      routes: [{ path: '/a', public: true, runtime: 'a' }],
+    }),
+  });
+  after(remove);
+  const message = (name: string) => configErrorOf(() => loadConfig(name, { env: {}, cwd: folder })).message;
+  const unknown = 'unknown key; the keys here are listener, ops, gates, runtimes, routes, telemetry';
+
+  it('may begin with a byte order mark and end its lines with CRLF', () => {
+    assert.equal(message('bom.yaml'), `bom.yaml:5:1 x: ${unknown}\n  x: 1\n  ^`);
+    assert.equal(message('crlf.yaml'), `crlf.yaml:5:1 x: ${unknown}\n  x: 1\n  ^`);
+  });
+
+  it('is UTF-8 of at most 1 MiB', () => {
+    assert.equal(message('latin1.yaml'), 'latin1.yaml is not UTF-8 text');
+    assert.equal(message('large.yaml'), 'large.yaml is larger than 1048576 bytes');
+  });
+
+  it('may name its schema for editors', () => {
+    assert.equal(loadConfig('schema.json', { env: {}, cwd: folder }).config.routes.length, 1);
+  });
+});

@@ -52,6 +52,12 @@ describe('rules', () => {
     ]);
   });
 
+  it('a gate of the listener runs once', () => {
+    assert.deepEqual(told({ gates: { g: GATE }, listener: { gates: ['g'] }, routes: [route('/mcp', { gates: ['g'] })] }), [
+      'routes[0].gates[0]: this gate runs already, as one of listener.gates',
+    ]);
+  });
+
   it('a broken gate or runtime is told once and still counts as there', () => {
     assert.deepEqual(told({ gates: { g: { use: 5 } }, routes: [route('/mcp', { gates: ['g'] })] }), [
       'gates.g.use: expected a text, found a number; put it in quotes to make it a text',
@@ -217,6 +223,18 @@ describe('rules', () => {
       'listener.limits.drain_timeout_ms: TERMINATION_GRACE_PERIOD_SECONDS leaves 19000 ms; drain_delay_ms + drain_timeout_ms + 5 s need 20000 ms, so a drain would be cut',
     ]);
     assert.deepEqual(warnings('30s'), ['listener.limits: TERMINATION_GRACE_PERIOD_SECONDS is not a whole number of seconds']);
+  });
+
+  it('no upstream is the gateway itself', () => {
+    const at = (url: string, listener: object = {}) => ({ listener, runtimes: { up: { ...UP, url } } });
+    for (const url of ['http://127.0.0.1:8080/mcp', 'http://localhost:8080/mcp', 'http://[::1]:8080/', 'http://127.0.0.1:9090/mcp']) {
+      assert.deepEqual(told(at(url)), ['runtimes.up.url: is this gateway itself'], url);
+    }
+    assert.deepEqual(told(at('http://127.0.0.1/mcp', { host: '::', port: 80 })), ['runtimes.up.url: is this gateway itself']);
+    for (const url of ['http://127.0.0.1:8081/mcp', 'http://other.internal:8080/mcp', 'http://10.0.0.1:8080/mcp']) {
+      assert.deepEqual(load(at(url)).config.runtimes.up?.url, url);
+    }
+    assert.equal(load(at('http://127.0.0.1:8080/mcp', { host: '10.0.0.9' })).config.listener.host, '10.0.0.9');
   });
 
   it('a header has one spelling and Authorization one source', () => {

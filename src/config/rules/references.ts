@@ -13,7 +13,7 @@ export const references: Rule = (view, report) => {
       report.error([...at, 'runtime'], `no runtime has this name${didYouMean(route.runtime, names) || `; there ${are(names)}`}`);
     }
     for (const [index, gate] of route.gates.entries()) {
-      if (view.listener?.gates.includes(gate)) report.warn([...at, 'gates', index], 'this gate is in listener.gates too, so it runs twice');
+      if (view.listener?.gates.includes(gate)) report.error([...at, 'gates', index], 'this gate runs already, as one of listener.gates');
     }
   }
   if (view.listener === undefined) return;

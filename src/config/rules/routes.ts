@@ -18,7 +18,7 @@ export const routes: Rule = (view, report) => {
     if (route.path === WELL_KNOWN || route.path.startsWith(`${WELL_KNOWN}/`)) {
       report.error([...at, 'path'], `${WELL_KNOWN} is answered by the gates; choose another path`);
     }
-    const url = route.public_url ?? (view.listener?.public_url === undefined ? undefined : view.listener.public_url + route.path);
+    const url = route.public_url ?? dialedUrl(view, route.path);
     if (url !== undefined) {
       const same = dialed.get(url);
       if (same !== undefined && other === undefined) {
@@ -61,6 +61,11 @@ export const prefixes: Rule = (view, report) => {
     );
   }
 };
+
+function dialedUrl(view: View, path: string): string | undefined {
+  const base = view.listener?.public_url;
+  return base === undefined ? undefined : base + (path === '/' ? '' : path);
+}
 
 function isHttp(view: View, runtime: string): boolean {
   return view.runtimes.get(runtime)?.kind === 'http';

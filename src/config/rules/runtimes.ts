@@ -1,3 +1,4 @@
+import { isLoopback } from '../format/network.js';
 import type { Rule } from '../view.js';
 
 /** Static headers have one spelling each; a CA without TLS is pointless. */
@@ -22,6 +23,22 @@ export const upstreams: Rule = ({ runtimes }, report) => {
         ['runtimes', name, 'forward_authorization'],
         'headers sets Authorization already; only one of them can reach the upstream',
       );
+    }
+  }
+};
+
+/** No upstream is this gateway itself: each request would come back to it until the connections run out. */
+export const loops: Rule = ({ listener, ops, runtimes }, report) => {
+  const own = [listener, ops?.enabled === true ? ops : undefined];
+  for (const [name, runtime] of runtimes) {
+    const url = runtime === undefined || !URL.canParse(runtime.url) ? undefined : new URL(runtime.url);
+    if (url === undefined) continue;
+    const host = url.hostname.replace(/^\[|\]$/g, '');
+    const port = Number(url.port === '' ? (url.protocol === 'https:' ? 443 : 80) : url.port);
+    for (const place of own) {
+      if (place === undefined || place.port !== port) continue;
+      const everywhere = place.host === '0.0.0.0' || place.host === '::' || isLoopback(place.host);
+      if (place.host === host || (everywhere && isLoopback(host))) report.error(['runtimes', name, 'url'], 'is this gateway itself');
     }
   }
 };

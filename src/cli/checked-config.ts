@@ -1,0 +1,42 @@
+import { builtins } from '../../gates/index.js';
+import { publicUrl } from '../assembly/urls.js';
+import { examineConfig, type LoadedConfig } from '../config/load.js';
+import { locate } from '../config/source.js';
+import type { View } from '../config/view.js';
+import { ConfigError, type ConfigProblem } from '../errors/error.js';
+import { type ChainInput, checkChains } from '../gate-chain/load.js';
+import { chainInput } from '../gateway.js';
+import { type ConfigOption, configFileOf } from './config-option.js';
+import type { CliIo } from './io.js';
+
+/**
+ * Loads the config that the command line names and looks into its gates: modules, options, order. Throws ConfigError with all
+ * problems of both at once. Nothing is opened and no network is used.
+ */
+export async function loadCheckedConfig(options: ConfigOption, io: CliIo): Promise<LoadedConfig> {
+  const { loaded, problems, view, source } = examineConfig(configFileOf(options, io), { env: io.env, cwd: io.cwd });
+  const input = loaded === undefined ? soundChains(view) : chainInput(loaded, publicUrl(loaded.config));
+  const told = new Set(problems.map((problem) => problem.where));
+  const more = (await checkChains(input, { builtins, folder: view.folder })).filter((problem) => !told.has(problem.where));
+  const all = [...problems, ...more.map((problem) => locate(problem, source))];
+  if (loaded === undefined || all.length > 0) throw new ConfigError(all.sort(byPlace));
+  return loaded;
+}
+
+/** The gates and chains that are sound in a config that is not. What is broken is left out, but routes keep their number. */
+function soundChains(view: View): ChainInput {
+  const gates = Object.fromEntries([...view.gates].flatMap(([name, gate]) => (gate === undefined ? [] : [[name, gate]])));
+  const known = (names: readonly string[]) => (names.every((name) => Object.hasOwn(gates, name)) ? names : []);
+  const count = Math.max(-1, ...view.routes.map(({ at }) => Number(at[1]))) + 1;
+  const routes = Array.from({ length: count }, (_, index) => {
+    const route = view.routes.find(({ at }) => at[1] === index)?.route;
+    const chain = known(route?.gates ?? []);
+    return { path: route?.path ?? '', url: '', runtime: '', gates: chain, public: chain.length === 0 || route?.public === true };
+  });
+  const listener_gates = known(view.listener?.gates ?? []);
+  return { gates, listener_gates, routes, gate_timeout_ms: 1, public_url: '' };
+}
+
+function byPlace(a: ConfigProblem, b: ConfigProblem): number {
+  return (a.line ?? 0) - (b.line ?? 0) || (a.column ?? 0) - (b.column ?? 0);
+}
