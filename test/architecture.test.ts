@@ -22,6 +22,7 @@ const EVERYTHING = [
   'demo',
   'dialect',
   'errors',
+  'explain',
   'gate-chain',
   'gates',
   'listener',
@@ -80,6 +81,10 @@ const TABLE: Readonly<Record<string, Row>> = {
   assembly: {
     ours: ['config', 'contract', 'core', 'errors', 'gate-chain', 'listener', 'route', 'runtime', 'telemetry'],
     modules: ['node:crypto', 'node:fs', 'node:net', 'node:stream'],
+  },
+  explain: {
+    ours: ['assembly', 'config', 'contract', 'dialect', 'errors', 'gate-chain', 'gates', 'listener', 'route', 'src'],
+    modules: ['node:crypto'],
   },
   cli: { ours: EVERYTHING, modules: ['commander', 'yaml', 'node:fs', 'node:path', 'node:stream', 'node:url'] },
   src: { ours: [...EVERYTHING, 'testing'], modules: ['node:fs', 'node:path', 'node:perf_hooks', 'node:url'] },
