@@ -128,7 +128,7 @@ export const options = Type.Object(
     dpop_max_age_s: seconds(60, 1, 600, 'A proof is taken this long after its `iat`, plus the clock tolerance, and only once.'),
     dpop_replay_entries: Type.Integer({
       default: 100_000,
-      minimum: 1000,
+      minimum: 1,
       maximum: 10_000_000,
       description: 'Proofs remembered against replay. When all are still fresh, further proofs are answered 503.',
     }),
