@@ -1,7 +1,7 @@
 import type { CallSummary, GateContext, GateDecision, GateHost, RequestGate, RequestHead } from 'portcullis/gate';
 import { showsCertificate } from './certificate-binding.js';
 import { type Challenges, createChallenges } from './challenge.js';
-import { readCredential, type Scheme } from './credential.js';
+import { isToken, NOT_ONE_TOKEN, readCredential, type Scheme } from './credential.js';
 import { createProofChecker, type ProofChecker } from './dpop-proof.js';
 import { createResourceMetadata, type ResourceMetadata } from './metadata.js';
 import type { Options } from './options.js';
@@ -70,7 +70,8 @@ class BearerGate implements RequestGate {
     const presented: Presented = { head, context, scheme, token, needed };
     const digest = digestOf(token);
     const known = remembered.get(digest, now_ms());
-    return known === undefined ? this.#check(presented, digest) : this.#admit(known, presented);
+    if (known !== undefined) return this.#admit(known, presented);
+    return isToken(token) ? this.#check(presented, digest) : challenges.malformed(NOT_ONE_TOKEN, needed);
   }
 
   /** Legacy-era calls name their tool in the body only: their `tool_scopes` are judged here. */

@@ -2,7 +2,7 @@ import type { RequestHead } from 'portcullis/gate';
 
 export type Scheme = 'Bearer' | 'DPoP';
 
-/** What the head presents. `malformed` is answered 400, `none` 401 without an error. */
+/** What the head presents. `malformed` is answered 400, `none` 401 without an error. `token` is any text until `isToken` has seen it. */
 export type Credential =
   | { readonly kind: 'token'; readonly scheme: Scheme; readonly token: string }
   | { readonly kind: 'none' }
@@ -14,7 +14,7 @@ const NONE: Credential = { kind: 'none' };
  * The access token of the Authorization field (RFC 6750 section 2.1, RFC 9449 section 7.1); no other place is looked at.
  * The scheme ignores case and exactly one space follows it. An empty field, a scheme without a token and another scheme
  * are `none`. `dpop` false makes DPoP another scheme. A repeated field and a token in the query beside one in the field are
- * malformed, so is anything after the scheme that is not one token; a token in the query alone is ignored.
+ * malformed; a token in the query alone is ignored.
  */
 export function readCredential(head: RequestHead, dpop: boolean): Credential {
   const values = head.headers.all('authorization');
@@ -25,12 +25,18 @@ export function readCredential(head: RequestHead, dpop: boolean): Credential {
   if (scheme === undefined) return NONE;
   const token = value.slice(scheme.length + 1);
   if (token === '') return NONE;
-  if (value.charCodeAt(scheme.length) !== SPACE || !isToken(token))
-    return { kind: 'malformed', why: `The ${scheme} credential must be one token after exactly one space.` };
+  if (value.charCodeAt(scheme.length) !== SPACE) return { kind: 'malformed', why: NOT_ONE_TOKEN };
   if (head.query !== '' && new URLSearchParams(head.query).has('access_token'))
     return { kind: 'malformed', why: 'Send the access token in the Authorization header only, not in the query as well.' };
   return { kind: 'token', scheme, token };
 }
+
+/** True for text that can be a token at all: RFC 6750 `b64token`. Two disjoint classes: linear. */
+export function isToken(text: string): boolean {
+  return /^[A-Za-z0-9\-._~+/]+=*$/.test(text);
+}
+
+export const NOT_ONE_TOKEN = 'The credential must be one token after exactly one space.';
 
 const SPACE = 0x20;
 
@@ -41,9 +47,4 @@ function schemeOf(value: string, dpop: boolean): Scheme | undefined {
 
 function isScheme(value: string, scheme: string): boolean {
   return value.slice(0, scheme.length).toLowerCase() === scheme && !/^[A-Za-z0-9!#$%&'*+\-.^_`|~]/.test(value.charAt(scheme.length));
-}
-
-/** RFC 6750 `b64token`. Two disjoint classes: linear. */
-function isToken(text: string): boolean {
-  return /^[A-Za-z0-9\-._~+/]+=*$/.test(text);
 }

@@ -4,27 +4,34 @@ import type { Options } from './options.js';
 export type ScopeRules = (method: string | undefined, name: string | undefined) => readonly string[];
 
 export function createScopeRules({ required_scopes, tool_scopes }: Pick<Options, 'required_scopes' | 'tool_scopes'>): ScopeRules {
-  const patterns = Object.entries(tool_scopes);
+  const patterns = Object.entries(tool_scopes).map(([pattern, scopes]) => ({ fits: compileGlob(pattern), scopes }));
   return (method, name) => {
     if (patterns.length === 0 || method !== 'tools/call' || name === undefined) return required_scopes;
-    const more = patterns.filter(([pattern]) => matchesGlob(pattern, name)).flatMap(([, scopes]) => scopes);
-    return more.length === 0 ? required_scopes : [...new Set([...required_scopes, ...more])];
+    let needed: Set<string> | undefined;
+    for (const { fits, scopes } of patterns) {
+      if (!fits(name)) continue;
+      needed ??= new Set(required_scopes);
+      for (const scope of scopes) needed.add(scope);
+    }
+    return needed === undefined ? required_scopes : [...needed];
   };
 }
 
-/** `*` matches any run of characters, also none; everything else matches itself. Time is linear in pattern and text. */
-export function matchesGlob(pattern: string, text: string): boolean {
-  const parts = pattern.split('*');
-  const first = parts.shift() ?? '';
+/** `*` matches any run of characters, also none; everything else matches itself. Time is linear in the text. */
+export function compileGlob(pattern: string): (text: string) => boolean {
+  const [first = '', ...parts] = pattern.split('*');
   const last = parts.pop();
-  if (last === undefined) return text === first;
-  if (text.length < first.length + last.length || !text.startsWith(first) || !text.endsWith(last)) return false;
-  let from = first.length;
-  const end = text.length - last.length;
-  for (const part of parts) {
-    const found = text.indexOf(part, from);
-    if (found === -1 || found + part.length > end) return false;
-    from = found + part.length;
-  }
-  return true;
+  if (last === undefined) return (text) => text === first;
+  const inner = parts.filter((part) => part !== '');
+  return (text) => {
+    const end = text.length - last.length;
+    if (end < first.length || !text.startsWith(first) || !text.endsWith(last)) return false;
+    let from = first.length;
+    for (const part of inner) {
+      const found = text.indexOf(part, from);
+      if (found === -1 || found + part.length > end) return false;
+      from = found + part.length;
+    }
+    return true;
+  };
 }

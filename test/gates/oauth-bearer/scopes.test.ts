@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import type { CallSummary } from 'portcullis/gate';
 import { makeContext, makeHead, makeIdentity } from 'portcullis/testing';
-import { createScopeRules, matchesGlob } from '../../../gates/oauth-bearer/scope-rules.js';
+import { compileGlob, createScopeRules } from '../../../gates/oauth-bearer/scope-rules.js';
 import { type FakeIssuer, startIssuer } from './support/fake-issuer.js';
 import { type Bench, brief, challenge, METADATA, openBench } from './support/open.js';
 
@@ -118,12 +118,12 @@ describe('oauth-bearer scopes', () => {
   ];
   for (const [pattern, text, expected] of globs)
     it(`glob ${pattern} ${expected ? 'fits' : 'does not fit'} ${JSON.stringify(text)}`, () => {
-      assert.equal(matchesGlob(pattern, text), expected);
+      assert.equal(compileGlob(pattern)(text), expected);
     });
 
   it('B75 a glob full of stars is linear', () => {
     const started = process.hrtime.bigint();
-    assert.equal(matchesGlob('*a*a*a*a*a*a*a*a*b', 'a'.repeat(50_000)), false);
+    assert.equal(compileGlob('*a*a*a*a*a*a*a*a*b')('a'.repeat(50_000)), false);
     assert.ok(Number(process.hrtime.bigint() - started) / 1e6 < 100);
   });
 });
