@@ -31,8 +31,8 @@ export interface Gated {
   readonly route: CallRoute;
   readonly runtime: Runtime;
   /**
-   * The gates' second look at a legacy message whose name no header binds; undefined when no gate takes one. It calls
-   * `proceed` to go on; a refusal is its own to send.
+   * The gates' second look at a message whose method no header binds: a legacy one, or a modern notification that came without
+   * `Mcp-Method`. Undefined when no gate takes one. It calls `proceed` to go on; a refusal is its own to send.
    */
   readonly judge: ((summary: CallSummary, id: string | undefined, proceed: () => void) => void) | undefined;
 }
@@ -50,7 +50,8 @@ export function serveMessage(gated: Gated, body: Buffer, exchange: ServedExchang
   const { head, identity, facts, route } = gated;
   const { era, revision, method, name, kind, id, progress_token } = admitted.value;
   const call: Call = { era, revision, method, name, kind, id, progress_token, body, head, identity, facts, route };
-  if (gated.judge !== undefined && era === 'legacy') gated.judge(call, id, () => run(call, gated.runtime, exchange));
+  if (gated.judge !== undefined && (era === 'legacy' || head.claims.method === undefined))
+    gated.judge(call, id, () => run(call, gated.runtime, exchange));
   else run(call, gated.runtime, exchange);
 }
 

@@ -2,7 +2,7 @@ import type { CallSummary, Claims } from '../contract/claims.js';
 import type { Outcome } from '../errors/error.js';
 import type { Envelope } from '../wire/scan.js';
 import { toEcho } from '../wire/text.js';
-import { headerMismatch, type Refused, refuse, unsupportedVersion } from './faults.js';
+import { headerMismatch, missingMethod, type Refused, refuse, unsupportedVersion } from './faults.js';
 import { nameField, subjectField } from './methods.js';
 import { isModern, isServed, MODERN, SERVED_REVISIONS } from './revisions.js';
 
@@ -55,8 +55,11 @@ function checkRevision(envelope: Envelope, claims: Claims): Refused | undefined 
 function checkModern(envelope: Envelope, claims: Claims): Refused | undefined {
   if (envelope.kind === 'response') return refuse('INVALID_REQUEST', `A client sends no responses in revision ${MODERN}.`);
   const { method, meta } = envelope;
-  if (claims.method !== method && (claims.method !== undefined || envelope.kind === 'request')) {
-    return headerMismatch(`Mcp-Method is "${toEcho(claims.method ?? '')}", but the body's method is "${toEcho(method)}".`);
+  if (claims.method === undefined) {
+    // The headers of a notification are not defined; a call that only leaves out its id would be judged by no policy.
+    if (envelope.kind === 'request' || !method.startsWith('notifications/')) return missingMethod();
+  } else if (claims.method !== method) {
+    return headerMismatch(`Mcp-Method is "${toEcho(claims.method)}", but the body's method is "${toEcho(method)}".`);
   }
   if (envelope.kind === 'request') {
     if (method === 'initialize') return refuseInitialize(meta.protocol_version);

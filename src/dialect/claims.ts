@@ -2,7 +2,7 @@ import type { Claims } from '../contract/claims.js';
 import type { HeaderView } from '../contract/head.js';
 import type { Outcome, ProtocolFault } from '../errors/error.js';
 import { toEcho } from '../wire/text.js';
-import { headerMismatch, unsupportedVersion } from './faults.js';
+import { headerMismatch, missingMethod, unsupportedVersion } from './faults.js';
 import { nameField } from './methods.js';
 import { isModern, isServed, MODERN, UNDECLARED_REVISION } from './revisions.js';
 import { decodeFieldText, isFieldText } from './sentinel.js';
@@ -12,10 +12,11 @@ import { decodeFieldText, isFieldText } from './sentinel.js';
  * Metadata"). No `MCP-Protocol-Version`: legacy 2025-03-26, not declared. One that names no served revision: `UNSUPPORTED_VERSION`.
  * A modern POST needs `Mcp-Method`, and `Mcp-Name` for the methods that name something; they, the version and each `Mcp-Param-*`
  * come at most once and decode strictly, else `HEADER_MISMATCH`. Of a legacy request only the version is read: its other MCP
- * headers are bound to nothing. With `defer`, an unknown revision is passed on as a modern claim without method and name, which
- * `admitMessage` always refuses, then with the request's id.
+ * headers are bound to nothing. With `defer`, what is settled with the body is passed on as a modern claim without method and
+ * name: an unknown revision, which `admitMessage` always refuses, then with the request's id, and a missing `Mcp-Method`, which
+ * it allows to a notification alone.
  */
-export function readClaims(headers: HeaderView, http_method: string, unknown: 'refuse' | 'defer' = 'refuse'): Outcome<Claims> {
+export function readClaims(headers: HeaderView, http_method: string, unsettled: 'refuse' | 'defer' = 'refuse'): Outcome<Claims> {
   const version = readOnce(headers, 'mcp-protocol-version', 'MCP-Protocol-Version');
   if (!version.ok) return version;
   if (version.value === undefined) return UNDECLARED;
@@ -24,10 +25,10 @@ export function readClaims(headers: HeaderView, http_method: string, unknown: 'r
     return headerMismatch(`MCP-Protocol-Version must be one date such as ${MODERN}, not "${toEcho(revision)}".`);
   }
   if (!isServed(revision)) {
-    return unknown === 'refuse' ? unsupportedVersion(revision) : claim(revision);
+    return unsettled === 'refuse' ? unsupportedVersion(revision) : claim(revision);
   }
   if (!isModern(revision)) return { ok: true, value: { era: 'legacy', revision, declared: true, method: undefined, name: undefined } };
-  return http_method === 'POST' ? readModern(headers) : claim(MODERN);
+  return http_method === 'POST' ? readModern(headers, unsettled) : claim(MODERN);
 }
 
 const UNDECLARED: Outcome<Claims> = {
@@ -40,14 +41,14 @@ const claim = (revision: string, method?: string, name?: string): Outcome<Claims
   value: { era: 'modern', revision, declared: true, method, name },
 });
 
-function readModern(headers: HeaderView): Outcome<Claims> {
+function readModern(headers: HeaderView, unsettled: 'refuse' | 'defer'): Outcome<Claims> {
   const method = readOnce(headers, 'mcp-method', 'Mcp-Method');
   if (!method.ok) return method;
-  if (method.value === undefined) return headerMismatch(`Mcp-Method is missing; revision ${MODERN} needs it on every POST.`);
-  const method_name = trim(method.value);
-  if (method_name === '' || !isFieldText(method_name)) return headerMismatch('Mcp-Method must be the method in visible ASCII.');
   const params = checkParams(headers.raw);
   if (params !== undefined) return params;
+  if (method.value === undefined) return unsettled === 'defer' ? claim(MODERN) : missingMethod();
+  const method_name = trim(method.value);
+  if (method_name === '' || !isFieldText(method_name)) return headerMismatch('Mcp-Method must be the method in visible ASCII.');
 
   const name = readOnce(headers, 'mcp-name', 'Mcp-Name');
   if (!name.ok) return name;

@@ -1,7 +1,7 @@
 import type { ErrorCode } from '../errors/codes.js';
 import type { ProtocolFault } from '../errors/error.js';
 import { toEcho } from '../wire/text.js';
-import { isModern, SERVED_REVISIONS } from './revisions.js';
+import { isModern, MODERN, SERVED_REVISIONS } from './revisions.js';
 
 /** A fault as an `Outcome`. */
 export interface Refused {
@@ -16,6 +16,11 @@ export function refuse(code: ErrorCode, detail: string, data?: ProtocolFault['da
 /** The headers are missing, malformed, repeated or different from the body: -32020. */
 export function headerMismatch(detail: string): Refused {
   return refuse('HEADER_MISMATCH', detail);
+}
+
+/** A modern request without `Mcp-Method`, or a notification without it that is none by its name. */
+export function missingMethod(): Refused {
+  return headerMismatch(`Mcp-Method is missing; revision ${MODERN} needs it on every request.`);
 }
 
 /**

@@ -64,6 +64,18 @@ test('B42 a modern body that calls something else than its headers say is refuse
   assert.equal(fault(call, modern()).code, 'HEADER_MISMATCH');
   assert.equal(fault(notification('tools/call', '"name":"delete_all"'), modern('tools/call', 'read_file')).code, 'HEADER_MISMATCH');
   assert.equal(fault(notification('tools/call', '"name":"delete_all"'), modern()).code, 'HEADER_MISMATCH');
+  for (const text of [
+    call,
+    request('tools/list', META),
+    notification('tools/list', META),
+    notification('Notifications/x'),
+    notification('x'),
+  ]) {
+    assert.deepEqual(fault(text, modern()), {
+      code: 'HEADER_MISMATCH',
+      detail: 'Mcp-Method is missing; revision 2026-07-28 needs it on every request.',
+    });
+  }
   assert.equal(fault(request('resources/read', `"uri":"b",${META}`), modern('resources/read', 'a')).code, 'HEADER_MISMATCH');
 });
 

@@ -88,8 +88,18 @@ test('an unknown version can be deferred to the body, as a modern claim that nam
   assert.deepEqual(outcome, { ok: true, value: { era: 'modern', revision: 'v999', declared: true, method: undefined, name: undefined } });
 });
 
+test('a missing Mcp-Method can be deferred to the body; what comes beside it must still be unambiguous', () => {
+  const defer = (...raw: string[]) => readClaims(view(...VERSION, ...raw), 'POST', 'defer');
+  const nameless = { ok: true, value: { era: 'modern', revision: '2026-07-28', declared: true, method: undefined, name: undefined } };
+  assert.deepEqual(defer(), nameless);
+  assert.deepEqual(defer('Mcp-Name', 'read_file'), nameless);
+  assert.equal(defer('Mcp-Method', '').ok, false);
+  assert.equal(defer('Mcp-Method', 'ping', 'Mcp-Method', 'ping').ok, false);
+  assert.equal(defer('Mcp-Param-A', '1', 'mcp-param-a', '2').ok, false);
+});
+
 test('B42 a modern POST needs Mcp-Method once, and Mcp-Name once for the methods that name something', () => {
-  assert.equal(fault(VERSION).detail, 'Mcp-Method is missing; revision 2026-07-28 needs it on every POST.');
+  assert.equal(fault(VERSION).detail, 'Mcp-Method is missing; revision 2026-07-28 needs it on every request.');
   assert.equal(fault([...CALL, 'Mcp-Method', 'tools/call']).detail, 'Mcp-Method must come once.');
   assert.equal(fault([...named('read_file'), 'mcp-name', 'delete_all']).detail, 'Mcp-Name must come once.');
   assert.equal(fault(CALL).detail, 'Mcp-Name is missing; tools/call needs it to mirror params.name.');
