@@ -34,7 +34,7 @@ function openSuccess(host: AnswerHost, head: UpstreamHead, fields: HeaderList): 
     return new CollectedAnswer(host, withField(fields, 'content-type', 'application/json'));
   }
   if (head.media === 'events') {
-    const writer = host.exchange.events(fields);
+    const writer = host.exchange.events(streamFields(fields));
     if (writer !== undefined) return new EventAnswer(host, writer);
     host.abort();
     return undefined;
@@ -46,6 +46,25 @@ function openSuccess(host: AnswerHost, head: UpstreamHead, fields: HeaderList): 
     host.fail('UPSTREAM_BROKEN', 'too large');
   } else host.fail('UPSTREAM_BROKEN', `status ${head.status} with content type ${shown(head.content_type)}`);
   return undefined;
+}
+
+/** A stream's `Cache-Control` is the listener's; of the upstream's own only what forbids more stays. */
+function streamFields(fields: HeaderList): HeaderList {
+  if (!fields.includes('cache-control')) return fields;
+  const kept: string[] = [];
+  for (let i = 0; i + 1 < fields.length; i += 2) {
+    const name = fields[i] as string;
+    const value = fields[i + 1] as string;
+    const stricter =
+      name === 'cache-control'
+        ? value
+            .toLowerCase()
+            .match(/\b(?:no-store|private)\b/g)
+            ?.join(', ')
+        : value;
+    if (stricter !== undefined) kept.push(name, stricter);
+  }
+  return kept;
 }
 
 function openError(host: AnswerHost, head: UpstreamHead, fields: HeaderList): Answer | undefined {

@@ -187,6 +187,14 @@ describe('proxied: event streams', () => {
       void response.writeHead(200, { ...events, 'X-Accel-Buffering': 'yes', 'X-Custom': '1' }).end(`data: ${final}\n\n`);
     const result = await bench.send(call).done;
     assert.deepEqual(fields(result.headers), { 'x-custom': '1' });
+    for (const [given, kept] of [
+      ['no-cache, no-transform', {}],
+      ['public, max-age=60', {}],
+      ['Private, No-Store', { 'cache-control': 'private, no-store' }],
+    ] as const) {
+      answer = (_request, response) => void response.writeHead(200, { ...events, 'Cache-Control': given }).end(`data: ${final}\n\n`);
+      assert.deepEqual(fields((await bench.send(call).done).headers), kept);
+    }
   });
 
   it('no free slot for a stream: the upstream is let go', async () => {
