@@ -16,7 +16,7 @@ export function b64(one: Issued): string {
 
 async function issueUntil(subject: string, good: (one: Issued) => boolean): Promise<Issued> {
   for (let length = 0; ; length += 1) {
-    const one = await issue({ issuer: ca, subject: `${subject}${length === 0 ? '' : `,O=${'p'.repeat(length)}`}` });
+    const one = await issue({ issuer: ca, subject, dns: [`${'p'.repeat(length + 1)}.example`] });
     if (good(one)) return one;
   }
 }
@@ -292,7 +292,7 @@ export const tables: readonly (readonly [source: string, options: object, cases:
       {
         what: 'plus signs as they are',
         lines: () => ['x-amzn-mtls-clientcert-leaf', amzn(with_plus.pem)],
-        expect: with_plus.subject.split(',').reverse().join(','),
+        expect: 'CN=plus',
       },
     ],
   ],
