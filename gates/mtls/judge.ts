@@ -23,9 +23,10 @@ export function createJudge(options: MtlsOptions): Judge {
   const isAllowed = createAllow(options.allow);
   const kind = options.principal ?? (wants_spiffe ? 'spiffe_id' : 'subject');
   return (evidence, anchors) => {
-    const found = evidence.kind === 'chain' ? readChain(evidence.chain, anchors) : { names: evidence.names, window: ALWAYS };
+    const found = evidence.kind === 'chain' ? readChain(evidence.chain, anchors) : { names: evidence.names, window: ALWAYS, issues: false };
     if (found instanceof Fault) return found;
     const { names, window } = found;
+    if (wants_spiffe && found.issues) return new Fault('CLIENT_CERTIFICATE_NOT_ALLOWED', 'It is a CA certificate; a workload is expected.');
     const spiffe_id = wants_spiffe ? readSpiffeId(names.sans, domains) : undefined;
     if (spiffe_id instanceof Fault) return spiffe_id;
     if (!isAllowed(names, spiffe_id)) return new Fault('CLIENT_CERTIFICATE_NOT_ALLOWED', 'The allow lists do not have it.');
@@ -42,7 +43,14 @@ function trustDomains(options: MtlsOptions): ReadonlySet<string> {
   return new Set([...options.spiffe_trust_domains, ...options.allow.spiffe_ids.map((id) => id.split('/')[2] ?? '')]);
 }
 
-function readChain(ders: readonly Buffer[], anchors: readonly Certificate[] | undefined): { names: ClientNames; window: Window } | Fault {
+interface Found {
+  readonly names: ClientNames;
+  readonly window: Window;
+  /** True for a CA certificate that another CA issued: never a workload (X509-SVID section 5.2). */
+  readonly issues: boolean;
+}
+
+function readChain(ders: readonly Buffer[], anchors: readonly Certificate[] | undefined): Found | Fault {
   const chain: Certificate[] = [];
   for (const der of ders) {
     const certificate = readCertificate(der);
@@ -53,7 +61,9 @@ function readChain(ders: readonly Buffer[], anchors: readonly Certificate[] | un
   const fault = checkLinks(chain);
   if (fault !== undefined) return fault;
   const window = anchors === undefined ? names : checkPath(chain, anchors);
-  return window instanceof Fault ? window : { names, window: { valid_from_ms: window.valid_from_ms, valid_to_ms: window.valid_to_ms } };
+  if (window instanceof Fault) return window;
+  const { valid_from_ms, valid_to_ms } = window;
+  return { names, window: { valid_from_ms, valid_to_ms }, issues: names.x509.ca && names.x509.issuer !== names.x509.subject };
 }
 
 function toDecision(principal: string, names: ClientNames, spiffe_id: string | undefined, window: Window): GateDecision {

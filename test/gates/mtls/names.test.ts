@@ -151,6 +151,14 @@ describe('mtls: names', () => {
     assert.deepEqual(Object.keys(fact(decision)), ['sha256', 'subject', 'sans', 'not_after']);
   });
 
+  it('a CA certificate that another CA issued is no workload', async () => {
+    const middle = await issue({ issuer: ca, subject: 'CN=middle', uri: ['spiffe://corp.example/middle'], ca: true });
+    const leaf = await issue({ issuer: ca, subject: 'CN=leaf', uri: ['spiffe://corp.example/leaf'], ca: false });
+    assert.match(why(await ask({ spiffe_trust_domains: ['corp.example'] }, middle)), /It is a CA certificate; a workload is expected\.$/);
+    assert.equal(said(await ask({ spiffe_trust_domains: ['corp.example'] }, leaf)), 'spiffe://corp.example/leaf');
+    assert.equal(said(await ask({}, middle)), 'CN=middle');
+  });
+
   it('trust domains ask for a SPIFFE ID whatever the principal is', async () => {
     const plain = await issue({ issuer: ca, subject: 'CN=plain' });
     assert.equal(said(await ask({ spiffe_trust_domains: ['corp.example'], principal: 'subject' }, plain)), 'NOT_ALLOWED');
