@@ -14,7 +14,7 @@ const { folder, remove } = folderWith({
 /** Runs the built program in a process of its own. */
 function portcullis(args: readonly string[], env: Readonly<Record<string, string>> = {}) {
   return new Promise<{ code: number | string | null | undefined; stdout: string; stderr: string }>((resolve) => {
-    execFile(process.execPath, [MAIN, ...args], { cwd: folder, env, timeout: 20_000 }, (error, stdout, stderr) => {
+    execFile(process.execPath, [MAIN, ...args], { cwd: folder, env, timeout: 60_000 }, (error, stdout, stderr) => {
       resolve({ code: error === null ? 0 : error.code, stdout, stderr });
     });
   });

@@ -182,7 +182,7 @@ describe('formats', () => {
       for (const unit of ['a.', '-', '::', '://@', '[', 'a:', '/.', 'https://']) {
         const started = performance.now();
         whyNot(unit.repeat(2_000));
-        assert.ok(performance.now() - started < 200, unit);
+        assert.ok(performance.now() - started < 1_000, unit);
       }
     }
   });
