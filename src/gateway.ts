@@ -1,20 +1,19 @@
-import { builtins } from '../gates/index.js';
 import { announce } from './assembly/announce.js';
 import { openAudit } from './assembly/audit.js';
 import { tellDecisions } from './assembly/denials.js';
 import { declareGauges } from './assembly/gauges.js';
-import { createRouting } from './assembly/routing.js';
-import { createRuntimes, type Runtimes } from './assembly/runtimes.js';
+import { type ReloadResult, Snapshots, tellReload } from './assembly/reload.js';
 import { statusOf } from './assembly/status.js';
 import { tlsSettings, watchTls } from './assembly/tls.js';
-import { boundUrl, routeUrl } from './assembly/urls.js';
+import { boundUrl } from './assembly/urls.js';
 import type { LoadedConfig } from './config/load.js';
+import { watchFile } from './config/watch.js';
 import type { Clock, Timer } from './contract/clock.js';
 import type { Log } from './contract/log.js';
 import { readClaims } from './dialect/claims.js';
-import { type ChainInput, type ChainSet, openChains } from './gate-chain/load.js';
+import { SharedPool } from './gate-chain/shared.js';
 import type { DrainResult } from './listener/drain.js';
-import { createOps, type Ops } from './listener/ops.js';
+import { createOps, type Ops, type OpsView } from './listener/ops.js';
 import { Listener } from './listener/server.js';
 import { systemClock } from './system-clock.js';
 import type { ProcessView } from './telemetry/process-metrics.js';
@@ -29,6 +28,8 @@ export interface GatewayParts {
   readonly stdout?: NodeJS.WritableStream;
   /** CPU, memory and version of the process, for the metrics. */
   readonly process?: ProcessView;
+  /** Reads the config anew for a reload; throws ConfigError. Absent: there is nothing to reload. */
+  readonly reread?: () => LoadedConfig | Promise<LoadedConfig>;
 }
 
 /** A running gateway. Built bottom-up by `start`, ended top-down by `close`. */
@@ -39,6 +40,11 @@ export interface Gateway {
   readonly url: string;
   /** The base URL of the ops listener; undefined when it is off. */
   readonly ops_url: string | undefined;
+  /**
+   * Reads the config again and swaps gates, routes and runtimes as one whole; requests and streams under way finish on the old
+   * ones. Rejects with a ConfigError, and changes nothing, when the new config cannot be used.
+   */
+  reload(): Promise<ReloadResult>;
   /** Takes the gateway out of service without losing a request (wire.md section 5), then closes it. Safe to call twice. */
   drain(): Promise<DrainResult>;
   /** Ends everything now. */
@@ -49,48 +55,43 @@ export interface Gateway {
 
 /** Puts a loaded config to work. */
 export function assembleGateway(loaded: LoadedConfig, parts: GatewayParts): Gateway {
-  const { config, folder } = loaded;
-  const { limits } = config.listener;
-  const { log } = parts;
-  const clock = parts.clock ?? systemClock;
+  const { config } = loaded;
+  const { limits, keep_alive } = config.listener;
+  const { log, clock = systemClock } = parts;
   const abort = new AbortController();
   const prometheus = createPrometheus({ version, clock, ...(parts.process === undefined ? {} : { process: parts.process }) });
   const { metrics, telemetry } = prometheus;
   const audit = openAudit(config, { clock, log, metrics, stdout: parts.stdout });
   const told = tellDecisions(createRefusalLog(log, clock), audit, log);
-  const tls = tlsSettings(config);
-  const { trusted_proxies, allowed_origins, allowed_hosts, cors, keep_alive } = config.listener;
-  const chunked = config.listener.chunked_requests === 'accept';
   const listener = new Listener(
-    { limits, trusted_proxies, allowed_origins, allowed_hosts, cors, keep_alive, chunked, tls },
+    { limits, keep_alive, tls: tlsSettings(config) },
     { clock, log, telemetry, readClaims: (headers, method) => readClaims(headers, method, 'defer'), ...told },
   );
+  const shared = new SharedPool();
+  const snapshots = new Snapshots(listener, { log, clock, telemetry, metrics, shared, signal: abort.signal });
   let url = '';
-  let public_url = '';
   let ops: Ops | undefined;
   let ops_url: string | undefined;
-  let chains: ChainSet | undefined;
-  let runtimes: Runtimes | undefined;
   let renewal: Timer | undefined;
+  let watcher: { close(): void } | undefined;
   let started = false;
   let closing: Promise<void> | undefined;
   const { promise: closed, resolve: tellClosed } = withResolvers();
 
   const start = async (): Promise<void> => {
     try {
-      const bound = await listener.listen(config.listener.host, config.listener.port);
-      url = boundUrl(config, bound);
-      public_url = config.listener.public_url ?? url;
-      runtimes = createRuntimes(config, { log, clock, telemetry });
-      for (const runtime of runtimes.all) await runtime.start(abort.signal);
-      chains = await openChains(chainInput(loaded, public_url), { builtins, log, metrics, telemetry, clock, signal: abort.signal, folder });
-      declareGauges(metrics, listener, runtimes);
+      url = boundUrl(config, await listener.listen(config.listener.host, config.listener.port));
+      const public_url = config.listener.public_url ?? url;
+      await snapshots.start(loaded, public_url);
+      declareGauges(metrics, listener, () => snapshots.current?.runtimes);
       if (config.ops.enabled) {
-        ops = createOps(config.ops, opsView(runtimes));
+        ops = createOps(config.ops, opsView);
         ops_url = await ops.start();
       }
-      listener.open({ table: createRouting(config, public_url, chains, runtimes), listenerChain: chains.listener, public_url });
       renewal = watchTls(config, clock, log, (settings) => listener.renewTls(settings));
+      if (config.reload.watch && loaded.file !== undefined && parts.reread !== undefined) {
+        watcher = watchFile(loaded.file, clock, () => void reload().catch(() => undefined));
+      }
       started = true;
       announce(log, config, version, url, public_url, ops_url, loaded.warnings);
     } catch (error) {
@@ -99,16 +100,33 @@ export function assembleGateway(loaded: LoadedConfig, parts: GatewayParts): Gate
     }
   };
 
-  const opsView = (live: Runtimes) => ({
+  const reload = async (): Promise<ReloadResult> => {
+    if (parts.reread === undefined) throw new Error('this gateway was given its config as an object: there is no file to read again');
+    try {
+      const next = await readAgain(parts.reread, snapshots);
+      const result = await snapshots.reload(next, url);
+      tellReload(log, result, next.warnings);
+      return result;
+    } catch (error) {
+      log.error(
+        { error: String(error instanceof Error ? error.message : error) },
+        'the config was not reloaded; the old one stays in force',
+      );
+      throw error;
+    }
+  };
+
+  const opsView: OpsView = {
     ready: () => {
       const state = listener.drain.state;
       return { ready: started && state === 'serving', reason: started ? state : 'starting' };
     },
     started: () => started,
-    status: () => statusOf(config, public_url, version, listener, live),
-    render: (accept: string | undefined) => prometheus.render(accept),
+    status: () => statusOf(snapshots.current, version, listener),
+    render: (accept) => prometheus.render(accept),
     drain: () => void drain(),
-  });
+    reload: parts.reread === undefined ? undefined : reload,
+  };
 
   const drain = async (): Promise<DrainResult> => {
     const result = await listener.drain.begin();
@@ -123,17 +141,18 @@ export function assembleGateway(loaded: LoadedConfig, parts: GatewayParts): Gate
 
   const shut = async (): Promise<void> => {
     renewal?.cancel();
+    watcher?.close();
     if (listener.drain.state !== 'closed') listener.drain.killNow();
-    await Promise.all((runtimes?.all ?? []).map((runtime) => runtime.close(CLOSE_MS)));
-    await chains?.close();
+    await snapshots.close();
     abort.abort();
-    await audit?.close(CLOSE_MS);
+    await audit?.close(AUDIT_CLOSE_MS);
     await ops?.close();
     prometheus.close();
   };
 
   return {
     start,
+    reload,
     drain,
     close,
     closed,
@@ -146,8 +165,16 @@ export function assembleGateway(loaded: LoadedConfig, parts: GatewayParts): Gate
   };
 }
 
-/** What the parts below the listener get to end after it has drained. */
-const CLOSE_MS = 2000;
+const AUDIT_CLOSE_MS = 2000;
+
+async function readAgain(reread: NonNullable<GatewayParts['reread']>, snapshots: Snapshots): Promise<LoadedConfig> {
+  try {
+    return await reread();
+  } catch (error) {
+    snapshots.failed();
+    throw error;
+  }
+}
 
 function withResolvers(): { promise: Promise<void>; resolve: () => void } {
   let resolve = (): void => undefined;
@@ -155,21 +182,4 @@ function withResolvers(): { promise: Promise<void>; resolve: () => void } {
     resolve = done;
   });
   return { promise, resolve };
-}
-
-/** The gates' share of a config. */
-export function chainInput({ config }: LoadedConfig, public_url: string): ChainInput {
-  return {
-    gates: config.gates,
-    listener_gates: config.listener.gates,
-    routes: config.routes.map((route) => ({
-      path: route.path,
-      url: routeUrl(route, public_url),
-      runtime: route.runtime,
-      gates: route.gates,
-      public: route.public,
-    })),
-    gate_timeout_ms: config.listener.limits.gate_timeout_ms,
-    public_url,
-  };
 }

@@ -1,5 +1,5 @@
 // The library: `import { createGateway } from 'portcullis'`.
-import { loadConfig, resolveConfig } from './config/load.js';
+import { type LoadedConfig, loadConfig, resolveConfig } from './config/load.js';
 import type { Log } from './contract/log.js';
 import { assembleGateway, type Gateway } from './gateway.js';
 import { SILENT } from './silent-log.js';
@@ -28,6 +28,7 @@ export interface GatewayOptions {
  */
 export function createGateway(config: string | object, options: GatewayOptions = {}): Gateway {
   const { env = {}, folder = '.', log = SILENT } = options;
-  const loaded = typeof config === 'string' ? loadConfig(config, { env }) : resolveConfig(config, { env, folder });
-  return assembleGateway(loaded, { log });
+  if (typeof config !== 'string') return assembleGateway(resolveConfig(config, { env, folder }), { log });
+  const reread = (): LoadedConfig => loadConfig(config, { env });
+  return assembleGateway(reread(), { log, reread });
 }

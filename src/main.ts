@@ -18,6 +18,10 @@ const io: RunIo = {
       process.off('SIGINT', handle);
     };
   },
+  onHangup(handle) {
+    process.on('SIGHUP', handle);
+    return () => process.off('SIGHUP', handle);
+  },
 };
 
 // A reader of the log that went away must not end the gateway.

@@ -73,13 +73,13 @@ const TABLE: Readonly<Record<string, Row>> = {
   },
   config: {
     ours: ['contract', 'errors'],
-    modules: ['typebox', 'ajv', 'yaml', 'fastest-levenshtein', 'node:fs', 'node:net', 'node:path'],
+    modules: ['typebox', 'ajv', 'yaml', 'fastest-levenshtein', 'node:crypto', 'node:fs', 'node:net', 'node:path'],
   },
   testing: { ours: ['contract', 'errors', 'gate-chain'] },
   demo: { ours: ['contract'], modules: ['jose', 'node:crypto', 'node:http', 'node:net'], files: ['src/system-clock.ts'] },
   print: { ours: ['config', 'contract', 'errors', 'telemetry', 'gates'] },
   assembly: {
-    ours: ['config', 'contract', 'core', 'errors', 'gate-chain', 'listener', 'route', 'runtime', 'telemetry'],
+    ours: ['config', 'contract', 'core', 'errors', 'gate-chain', 'gates', 'listener', 'route', 'runtime', 'telemetry'],
     modules: ['node:crypto', 'node:fs', 'node:net', 'node:stream'],
   },
   explain: {

@@ -7,7 +7,7 @@ import { resolveConfig } from '../src/config/load.js';
 import { ConfigSchema } from '../src/config/schema/config.js';
 import { LimitsSchema } from '../src/config/schema/limits.js';
 import { checkChains } from '../src/gate-chain/load.js';
-import { chainInput } from '../src/gateway.js';
+import { chainInput } from '../src/assembly/snapshot.js';
 import { folderWith } from './support/config-files.js';
 import { repositoryPath } from './support/repository.js';
 

@@ -1,7 +1,9 @@
 import type { Metrics } from '../contract/metrics.js';
+import type { HttpRuntime } from '../contract/runtime.js';
 import type { WorkView } from '../listener/connection.js';
 import type { DrainState } from '../listener/drain.js';
 import type { Listener } from '../listener/server.js';
+import type { ProxiedRuntime } from '../runtime/proxied.js';
 import type { Runtimes } from './runtimes.js';
 
 const PHASES = ['head', 'gate', 'body', 'running', 'streaming', 'idle'] as const;
@@ -9,7 +11,8 @@ const DRAIN_STATES: readonly DrainState[] = ['serving', 'draining', 'closing', '
 const HEALTHS = ['starting', 'ready', 'degraded', 'stopped'] as const;
 
 /** Gauges read the live objects at each scrape; nothing counts them up and down. */
-export function declareGauges(metrics: Metrics, listener: Listener, runtimes: Runtimes): void {
+export function declareGauges(metrics: Metrics, listener: Listener, runtimes: () => Runtimes | undefined): void {
+  const live = (): (ProxiedRuntime | HttpRuntime)[] => [...(runtimes()?.by_name.values() ?? [])].map(({ runtime }) => runtime);
   metrics.gauge('connections', '', ['state'], () => {
     const count = new Map<string, number>(PHASES.map((state) => [state, 0]));
     for (const phase of listener.phases()) if (count.has(phase)) count.set(phase, (count.get(phase) ?? 0) + 1);
@@ -27,13 +30,15 @@ export function declareGauges(metrics: Metrics, listener: Listener, runtimes: Ru
     ),
   );
   metrics.gauge('runtime_state', '', ['runtime', 'state'], () =>
-    runtimes.all.flatMap(({ name, health }) =>
+    live().flatMap(({ name, health }) =>
       HEALTHS.map((state) => ({ value: state === health ? 1 : (0 as number), labels: { runtime: name, state } })),
     ),
   );
   metrics.gauge('upstream_connections', '', ['runtime', 'state'], () =>
-    [...runtimes.mcp.values()].flatMap((runtime) =>
-      Object.entries(runtime.stats()).map(([state, value]) => ({ value, labels: { runtime: runtime.name, state } })),
+    live().flatMap((runtime) =>
+      'serve' in runtime
+        ? []
+        : Object.entries(runtime.stats()).map(([state, value]) => ({ value, labels: { runtime: runtime.name, state } })),
     ),
   );
 }

@@ -13,14 +13,13 @@ export function createRouting(config: Config, public_url: string, chains: ChainS
     const info: RouteInfo = Object.freeze({ path, url: routeUrl(route, public_url), runtime: name });
     const chain = must(chains.routes.get(path));
     const forward_identity_header = route.forward_identity?.header.toLowerCase();
-    const mcp = runtimes.mcp.get(name);
-    if (mcp === undefined) {
-      const runtime = must(runtimes.http.get(name));
+    const { runtime } = must(runtimes.by_name.get(name));
+    if ('serve' in runtime) {
       return { kind: 'http', path, prefix: true, info, chain, methods: undefined, runtime, forward_identity_header };
     }
     const methods = config.listener.cors ? MCP_CORS_METHODS : MCP_METHODS;
     const call_route = Object.freeze({ ...info, forward_identity_header });
-    return { kind: 'mcp', path, prefix: false, info, chain, methods, runtime: mcp, call_route };
+    return { kind: 'mcp', path, prefix: false, info, chain, methods, runtime, call_route };
   });
   for (const [path, chain] of chains.served) {
     routes.push({

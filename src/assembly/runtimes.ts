@@ -2,11 +2,11 @@ import { readFileSync } from 'node:fs';
 import type { Config } from '../config/schema/config.js';
 import type { Clock } from '../contract/clock.js';
 import type { Log } from '../contract/log.js';
-import type { HttpRuntime, Runtime } from '../contract/runtime.js';
+import type { HttpRuntime } from '../contract/runtime.js';
 import type { Telemetry } from '../contract/telemetry.js';
 import { createOpaqueHttp } from '../runtime/opaque-http.js';
 import { createProxied, type ProxiedRuntime } from '../runtime/proxied.js';
-import { createSessionSeal } from '../runtime/session-seal.js';
+import { createSessionSeal, type SessionSeal } from '../runtime/session-seal.js';
 
 export interface RuntimeDeps {
   readonly log: Log;
@@ -14,24 +14,45 @@ export interface RuntimeDeps {
   readonly telemetry: Telemetry;
 }
 
-/** Every runtime of the config by name, opened but not started. */
-export interface Runtimes {
-  readonly mcp: ReadonlyMap<string, ProxiedRuntime>;
-  readonly http: ReadonlyMap<string, HttpRuntime>;
-  readonly all: readonly (Runtime | HttpRuntime)[];
+/** One runtime of the config, and everything that it was made from, as text: a reload that changes none of it keeps the runtime. */
+export interface OpenRuntime {
+  readonly made_from: string;
+  readonly runtime: ProxiedRuntime | HttpRuntime;
 }
 
-export function createRuntimes(config: Config, deps: RuntimeDeps): Runtimes {
-  const { keys, ttl_s } = config.listener.sessions;
-  const seal = createSessionSeal({ keys: keys.length === 0 ? undefined : keys, ttl_s, clock: deps.clock });
-  const mcp = new Map<string, ProxiedRuntime>();
-  const http = new Map<string, HttpRuntime>();
-  for (const [name, runtime] of Object.entries(config.runtimes)) {
-    const log = deps.log.child({ runtime: name });
-    const ca = runtime.ca_file === undefined ? undefined : readFileSync(runtime.ca_file, 'utf8');
-    if (runtime.kind === 'http')
-      http.set(name, createOpaqueHttp({ ...runtime, name, ca, public_url: config.listener.public_url }, { ...deps, log }));
-    else mcp.set(name, createProxied({ ...runtime, name, ca }, { ...deps, log, seal }));
+/** Every runtime of a config, by name. */
+export interface Runtimes {
+  readonly by_name: ReadonlyMap<string, OpenRuntime>;
+  readonly seal: { readonly made_from: string; readonly seal: SessionSeal };
+}
+
+/** Makes the runtimes of a config; those that a former config made in the same way are taken over. Nothing is started yet. */
+export function createRuntimes(config: Config, deps: RuntimeDeps, former?: Runtimes): Runtimes {
+  const seal = sealOf(config, deps, former);
+  const by_name = new Map<string, OpenRuntime>();
+  for (const [name, options] of Object.entries(config.runtimes)) {
+    const ca = options.ca_file === undefined ? undefined : readFileSync(options.ca_file, 'utf8');
+    const { public_url } = config.listener;
+    const made_from = JSON.stringify([options, ca, options.kind === 'http' ? public_url : seal.made_from]);
+    const kept = former?.by_name.get(name);
+    if (kept?.made_from === made_from) {
+      by_name.set(name, kept);
+      continue;
+    }
+    const own = { ...deps, log: deps.log.child({ runtime: name }) };
+    const runtime =
+      options.kind === 'http'
+        ? createOpaqueHttp({ ...options, name, ca, public_url }, own)
+        : createProxied({ ...options, name, ca }, { ...own, seal: seal.seal });
+    by_name.set(name, { made_from, runtime });
   }
-  return { mcp, http, all: [...mcp.values(), ...http.values()] };
+  return { by_name, seal };
+}
+
+/** A seal without configured keys has one random key: it lives as long as the process. */
+function sealOf(config: Config, deps: RuntimeDeps, former: Runtimes | undefined): Runtimes['seal'] {
+  const { keys, ttl_s } = config.listener.sessions;
+  const made_from = JSON.stringify(config.listener.sessions);
+  if (former?.seal.made_from === made_from) return former.seal;
+  return { made_from, seal: createSessionSeal({ keys: keys.length === 0 ? undefined : keys, ttl_s, clock: deps.clock }) };
 }

@@ -1,13 +1,14 @@
-import type { Config } from '../config/schema/config.js';
 import type { Listener } from '../listener/server.js';
-import type { Runtimes } from './runtimes.js';
+import type { Snapshot } from './snapshot.js';
 import { routeUrl } from './urls.js';
 
 /** The live state as JSON, for `/status` on the ops listener. Holds no secret and no upstream address. */
-export function statusOf(config: Config, public_url: string, version: string, listener: Listener, runtimes: Runtimes): unknown {
+export function statusOf(snapshot: Snapshot | undefined, version: string, listener: Listener): unknown {
+  if (snapshot === undefined) return { version };
+  const { public_url, runtimes } = snapshot;
+  const { config } = snapshot.loaded;
   const connections: Record<string, number> = {};
   for (const phase of listener.phases()) connections[phase] = (connections[phase] ?? 0) + 1;
-  const health = new Map(runtimes.all.map((runtime) => [runtime.name, runtime.health]));
   return {
     version,
     url: public_url,
@@ -21,6 +22,10 @@ export function statusOf(config: Config, public_url: string, version: string, li
       gates: [...config.listener.gates, ...route.gates],
       runtime: route.runtime,
     })),
-    runtimes: Object.entries(config.runtimes).map(([name, { kind }]) => ({ name, kind, health: health.get(name) ?? 'stopped' })),
+    runtimes: Object.entries(config.runtimes).map(([name, { kind }]) => ({
+      name,
+      kind,
+      health: runtimes.by_name.get(name)?.runtime.health ?? 'stopped',
+    })),
   };
 }

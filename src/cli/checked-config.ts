@@ -1,11 +1,11 @@
 import { builtins } from '../../gates/index.js';
+import { chainInput } from '../assembly/snapshot.js';
 import { publicUrl } from '../assembly/urls.js';
 import { examineConfig, type LoadedConfig } from '../config/load.js';
 import { locate } from '../config/source.js';
 import type { View } from '../config/view.js';
 import { ConfigError, type ConfigProblem } from '../errors/error.js';
 import { type ChainInput, checkChains } from '../gate-chain/load.js';
-import { chainInput } from '../gateway.js';
 import { type ConfigOption, configFileOf } from './config-option.js';
 import type { CliIo } from './io.js';
 

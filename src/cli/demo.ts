@@ -33,7 +33,7 @@ async function runDemo(port: number, ops_port: number, io: RunIo): Promise<void>
     input.ops = { ...input.ops, port: ops_port };
     const env = { ...io.env, DEMO_UPSTREAM: server.url, DEMO_ISSUER: issuer.issuer };
     const loaded = resolveConfig(input, { env, folder: fileURLToPath(new URL('.', CONFIG)) });
-    await serveUntilSignal(loaded, io, (gateway) => io.stdout(welcome(gateway.url, gateway.ops_url, issuer.token)));
+    await serveUntilSignal(loaded, io, { ready: (gateway) => io.stdout(welcome(gateway.url, gateway.ops_url, issuer.token)) });
   } finally {
     await Promise.all([issuer.close(), server.close()]);
   }

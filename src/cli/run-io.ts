@@ -10,4 +10,6 @@ export interface RunIo extends CliIo {
   readonly process: ProcessView;
   /** Calls `handle` at every SIGTERM and SIGINT. Returns the way to stop that. */
   onSignal(handle: (signal: string) => void): () => void;
+  /** The same for SIGHUP, which reloads. */
+  onHangup(handle: () => void): () => void;
 }

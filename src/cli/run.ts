@@ -27,7 +27,9 @@ export function registerRun(program: Command, io: RunIo): void {
         );
       }
       if (url !== undefined && options.config !== undefined) throw new CliExit(EXIT.usage, 'error: give a URL or --config, not both');
-      await serveUntilSignal(url === undefined ? await loadCheckedConfig(options, io) : fronting(url, options, io), io);
+      if (url !== undefined) return serveUntilSignal(fronting(url, options, io), io);
+      const reread = (): Promise<LoadedConfig> => loadCheckedConfig(options, io);
+      await serveUntilSignal(await reread(), io, { reread });
     });
 }
 

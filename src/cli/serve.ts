@@ -14,17 +14,25 @@ export function logOf({ config }: LoadedConfig, io: RunIo): Log {
   return createLog({ level, format: shape, write: io.stdout, clock: systemClock });
 }
 
+export interface ServeOptions {
+  /** Runs once requests are served. */
+  readonly ready?: (gateway: Gateway) => void;
+  /** Reads the config anew, for reloads. */
+  readonly reread?: () => Promise<LoadedConfig>;
+}
+
 /**
- * Serves until a signal: the first drains, a second ends at once. `ready` runs once requests are served. Throws ConfigError, or
+ * Serves until a signal: the first drains, a second ends at once. SIGHUP reloads. Throws ConfigError, or
  * CliExit 69 when an address cannot be bound.
  */
-export async function serveUntilSignal(
-  loaded: LoadedConfig,
-  io: RunIo,
-  ready: (gateway: Gateway) => void = () => undefined,
-): Promise<void> {
+export async function serveUntilSignal(loaded: LoadedConfig, io: RunIo, { ready, reread }: ServeOptions = {}): Promise<void> {
   const log = logOf(loaded, io);
-  const gateway = assembleGateway(loaded, { log, stdout: io.stdoutStream, process: io.process });
+  const gateway = assembleGateway(loaded, {
+    log,
+    stdout: io.stdoutStream,
+    process: io.process,
+    ...(reread === undefined ? {} : { reread }),
+  });
   const ended = new Promise<void>((resolve) => {
     let signals = 0;
     const release = io.onSignal((signal) => {
@@ -33,8 +41,10 @@ export async function serveUntilSignal(
       if (signals === 1) void gateway.drain();
       else void gateway.close();
     });
+    const releaseHangup = io.onHangup(() => void gateway.reload().catch(() => undefined));
     void gateway.closed.then(() => {
       release();
+      releaseHangup();
       resolve();
     });
   });
@@ -43,7 +53,7 @@ export async function serveUntilSignal(
   } catch (error) {
     throw explain(error, loaded);
   }
-  ready(gateway);
+  ready?.(gateway);
   await ended;
 }
 

@@ -1,4 +1,5 @@
 import { builtins } from '../../gates/index.js';
+import { chainInput } from '../assembly/snapshot.js';
 import { publicUrl, routeUrl } from '../assembly/urls.js';
 import type { LoadedConfig } from '../config/load.js';
 import type { Clock } from '../contract/clock.js';
@@ -10,7 +11,6 @@ import { readClaims } from '../dialect/claims.js';
 import { CODES } from '../errors/codes.js';
 import type { Admitted, Chain, ChainOutcome } from '../gate-chain/chain.js';
 import { type ChainSet, openChains } from '../gate-chain/load.js';
-import { chainInput } from '../gateway.js';
 import { RouteTable } from '../route/table.js';
 import { SILENT } from '../silent-log.js';
 import { askedCall, type Question, toHead } from './question.js';

@@ -2,7 +2,7 @@ import type { RequestGate, RouteInfo } from '../contract/gate.js';
 import { ConfigError, type ConfigProblem } from '../errors/error.js';
 import type { ChainDeps } from './load.js';
 import type { Ready } from './rules.js';
-import { type CloseAll, sharing } from './shared.js';
+import { type End, SharedPool } from './shared.js';
 import { within } from './where.js';
 
 /** Milliseconds that a gate may take to open and to close. */
@@ -25,11 +25,11 @@ export interface Instances {
 
 /** Opens all gates at once. If one fails, those that did open are closed and a ConfigError names each failure. */
 export async function openInstances(places: readonly Place[], deps: ChainDeps): Promise<Instances> {
-  const shared = sharing();
+  const shared = (deps.shared ?? new SharedPool()).open(deps.unchanged);
   const opened: (RequestGate | undefined)[] = [];
   let closing: Promise<void> | undefined;
   const close = (): Promise<void> => {
-    closing ??= closeAll(opened, shared.close, deps);
+    closing ??= closeAll(opened, (end) => shared.close(end), deps);
     return closing;
   };
   const problems: ConfigProblem[] = [];
@@ -39,7 +39,7 @@ export async function openInstances(places: readonly Place[], deps: ChainDeps): 
       const log = deps.log.child({ gate: name, route: route.path });
       const { metrics, clock, signal, folder } = deps;
       try {
-        const host = { name, log, metrics, clock, signal, route, folder, shared: shared.of(use) };
+        const host = { name, log, metrics, clock, signal, route, folder, shared: shared.of(use, name) };
         const work = Promise.resolve(module.open(options as never, host)).then((gate) => {
           // A gate that opens after its deadline is closed by the one below: nobody else knows it.
           if (closing !== undefined) return closing.then(() => closeAll([gate], async () => {}, deps)).then(() => gate);
@@ -65,7 +65,11 @@ export async function openInstances(places: readonly Place[], deps: ChainDeps): 
   return { gates: opened as readonly RequestGate[], close };
 }
 
-async function closeAll(gates: readonly (RequestGate | undefined)[], closeShared: CloseAll, deps: ChainDeps): Promise<void> {
+async function closeAll(
+  gates: readonly (RequestGate | undefined)[],
+  closeShared: (end: End) => Promise<void>,
+  deps: ChainDeps,
+): Promise<void> {
   const late = `did not close within ${CLOSE_TIMEOUT_MS} ms`;
   const failed = (error: unknown): void =>
     deps.log.warn({ cause: error instanceof Error ? error.message : String(error) }, 'gate failed to close');

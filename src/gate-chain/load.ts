@@ -9,6 +9,7 @@ import { type Instances, openInstances, type Place } from './instances.js';
 import { prepare } from './prepare.js';
 import { asksNobody, type Ready, roles } from './rules.js';
 import { servedPaths } from './served.js';
+import type { SharedPool } from './shared.js';
 import { codeLabels, type Slot } from './slot.js';
 
 /** One entry of `gates` in the config. */
@@ -45,6 +46,10 @@ export interface ChainDeps {
   readonly clock: Clock;
   /** Aborts when the gateway closes. */
   readonly signal: AbortSignal;
+  /** What gates share, kept over reloads. Default: a pool of this generation alone. */
+  readonly shared?: SharedPool;
+  /** Gates whose config is the same as in the generation before: they go on with what they shared. */
+  readonly unchanged?: ReadonlySet<string>;
   /** The config file's folder: `npm:`, `file:` and file names in options start there. */
   readonly folder: string;
 }

@@ -9,6 +9,8 @@ export type Phase = 'handshake' | 'head' | 'gate' | 'body' | 'running' | 'stream
 
 /** What gauges show of something in flight. */
 export interface WorkView {
+  /** The routing it was matched against. */
+  readonly snapshot: object;
   readonly route: string;
   /** Undefined while it is a call without an event stream. */
   readonly stream: StreamKind | undefined;

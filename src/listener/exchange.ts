@@ -14,6 +14,8 @@ export interface ExchangeEnvironment {
   readonly clock: Clock;
   readonly telemetry: Telemetry;
   readonly slots: StreamSlots;
+  /** The routing that the request was matched against. */
+  readonly snapshot: object;
   failed(call: Call | undefined, error: GatewayError, request_id: string): void;
 }
 
@@ -176,7 +178,7 @@ export class CallExchange implements Exchange, Ticking {
 
   view(): WorkView {
     const stream = this.#stream instanceof EventStream ? this.#kind() : undefined;
-    return { route: this.#asked.route, stream, buffered_bytes: this.#stream?.buffered_bytes ?? 0 };
+    return { snapshot: this.#env.snapshot, route: this.#asked.route, stream, buffered_bytes: this.#stream?.buffered_bytes ?? 0 };
   }
 
   tick(now_ms: number): void {

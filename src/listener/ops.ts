@@ -1,5 +1,6 @@
 import type { AddressInfo } from 'node:net';
-import { type FastifyInstance, type FastifyReply, fastify } from 'fastify';
+import { type FastifyInstance, type FastifyReply, type FastifyRequest, fastify } from 'fastify';
+import { ConfigError } from '../errors/error.js';
 
 /** What the ops listener asks the gateway. */
 export interface OpsView {
@@ -13,6 +14,8 @@ export interface OpsView {
   render(accept: string | undefined): Promise<{ readonly content_type: string; readonly body: string }>;
   /** Begins the drain; does nothing when it has begun. */
   drain(): void;
+  /** Reads the config again; undefined when there is no file. Rejects with what is wrong with the new one. */
+  readonly reload?: (() => Promise<{ readonly restart: readonly string[] }>) | undefined;
 }
 
 export interface OpsOptions {
@@ -88,12 +91,29 @@ function addRoutes(app: FastifyInstance, view: OpsView): void {
     return reply.header('content-type', content_type).send(body);
   });
   app.post('/drain', async (request, reply) => {
-    // Every browser sends one of the two with a POST, whatever page it is from.
-    if (request.headers.origin !== undefined || request.headers['sec-fetch-site'] !== undefined)
-      return fail(reply, 403, 'ORIGIN_NOT_ALLOWED', 'A browser page may not begin a drain.');
+    if (fromPage(request)) return fail(reply, 403, 'ORIGIN_NOT_ALLOWED', 'A browser page may not begin a drain.');
     view.drain();
     return reply.code(202).send({ draining: true });
   });
+  app.post('/reload', async (request, reply) => {
+    if (fromPage(request)) return fail(reply, 403, 'ORIGIN_NOT_ALLOWED', 'A browser page may not reload the config.');
+    if (view.reload === undefined) return fail(reply, 409, 'NO_CONFIG_FILE', 'This gateway was not started from a file.');
+    try {
+      return { reloaded: true, ...(await view.reload()) };
+    } catch (error) {
+      return fail(
+        reply,
+        422,
+        'CONFIG_REFUSED',
+        error instanceof ConfigError ? error.message : 'The config cannot be used; the log says why.',
+      );
+    }
+  });
+}
+
+/** Every browser sends one of the two with a POST, whatever page it is from. */
+function fromPage({ headers }: FastifyRequest): boolean {
+  return headers.origin !== undefined || headers['sec-fetch-site'] !== undefined;
 }
 
 const ALLOW: Readonly<Record<string, string>> = {
@@ -104,6 +124,7 @@ const ALLOW: Readonly<Record<string, string>> = {
   '/status': 'GET, HEAD',
   '/metrics': 'GET, HEAD',
   '/drain': 'POST',
+  '/reload': 'POST',
 };
 
 function answerErrors(app: FastifyInstance): void {

@@ -26,7 +26,7 @@ export class PeerBook {
   /** The peer of a connection; kept by the connection for all its requests. */
   peerOf(socket: Socket): SocketPeer {
     const address = plainAddress(socket.remoteAddress ?? '');
-    return new SocketPeer(address, this.isTrusted(address), socket);
+    return new SocketPeer(address, this.isTrusted(address), socket, this);
   }
 
   /**
@@ -51,13 +51,16 @@ export class SocketPeer implements Peer {
   readonly address: string;
   readonly trusted: boolean;
   readonly client_address: string;
+  /** The book that said whether it is trusted: a new one asks again. */
+  readonly book: PeerBook;
   readonly #socket: Socket;
   #tls: PeerTls | undefined;
 
-  constructor(address: string, trusted: boolean, socket: Socket) {
+  constructor(address: string, trusted: boolean, socket: Socket, book: PeerBook) {
     this.address = this.client_address = address;
     this.trusted = trusted;
     this.#socket = socket;
+    this.book = book;
   }
 
   get tls(): PeerTls | undefined {

@@ -22,11 +22,6 @@ import { type Denial, Visit, type VisitEnvironment } from './visit.js';
 
 export interface ListenerOptions {
   readonly limits: Limits;
-  readonly trusted_proxies: readonly string[];
-  readonly allowed_origins: readonly string[];
-  readonly allowed_hosts: readonly string[];
-  readonly cors: boolean;
-  readonly chunked: boolean;
   readonly keep_alive: boolean;
   readonly tls: TlsSettings | undefined;
 }
@@ -47,6 +42,22 @@ export interface Routing {
   readonly listenerChain: Chain;
   /** How clients see us: its origin may always call. */
   readonly public_url: string;
+  readonly trusted_proxies: readonly string[];
+  readonly allowed_origins: readonly string[];
+  readonly allowed_hosts: readonly string[];
+  readonly cors: boolean;
+  /** `chunked_requests: accept`. */
+  readonly chunked: boolean;
+}
+
+/** A routing that is in force, with what follows from it. */
+interface InForce {
+  readonly routing: Routing;
+  readonly peers: PeerBook;
+  readonly origins: OriginPolicy;
+  readonly hosts: HostPolicy;
+  readonly rules: DoorRules;
+  readonly env: VisitEnvironment;
 }
 
 /** The public listener: admission, door, gates. Until `open` it answers 503. */
@@ -56,14 +67,9 @@ export class Listener {
   readonly #options: ListenerOptions;
   readonly #deps: ListenerDeps;
   readonly #slots: StreamSlots;
-  readonly #peers: PeerBook;
-  #origins: OriginPolicy | undefined;
-  readonly #hosts: HostPolicy;
-  readonly #rules: DoorRules;
   readonly #id_prefix = `${randomBytes(6).toString('base64url')}-`;
   #id_count = 0;
-  #table: RouteTable<ListenerRoute> | undefined;
-  #env: VisitEnvironment | undefined;
+  #now: InForce | undefined;
 
   constructor(options: ListenerOptions, deps: ListenerDeps) {
     this.#options = options;
@@ -79,9 +85,6 @@ export class Listener {
     );
     this.drain = new Drain(this.#admission, limits, deps.clock, deps.telemetry, deps.log);
     this.#slots = new StreamSlots(limits.max_subscriptions, deps.telemetry);
-    this.#peers = new PeerBook(options.trusted_proxies);
-    this.#hosts = new HostPolicy(options.allowed_hosts);
-    this.#rules = { max_body_bytes: limits.max_body_bytes, chunked: options.chunked, readClaims: deps.readClaims };
   }
 
   /** Binds. Rejects with the system's error (`EADDRINUSE` …). */
@@ -98,23 +101,23 @@ export class Listener {
     });
   }
 
-  /** Begins to serve these routes; called again, later requests see the new snapshot. */
+  /** Begins to serve these routes. Called again, later requests see the new snapshot; those under way finish on theirs. */
   open(routing: Routing): void {
-    const { limits } = this.#options;
-    const { clock, telemetry, failed, denied, admitted } = this.#deps;
-    this.#env = {
-      limits,
-      clock,
-      telemetry,
-      failed,
-      denied,
-      admitted,
-      slots: this.#slots,
-      admission: this.#admission,
-      listenerChain: routing.listenerChain,
+    const { max_body_bytes } = this.#options.limits;
+    this.#now = {
+      routing,
+      peers: new PeerBook(routing.trusted_proxies),
+      origins: new OriginPolicy(routing.allowed_origins, routing.public_url),
+      hosts: new HostPolicy(routing.allowed_hosts),
+      rules: { max_body_bytes, chunked: routing.chunked, readClaims: this.#deps.readClaims },
+      env: this.#environment(routing),
     };
-    this.#origins = new OriginPolicy(this.#options.allowed_origins, routing.public_url);
-    this.#table = routing.table;
+  }
+
+  /** True while a request that was matched against this routing is under way. */
+  uses(routing: Routing): boolean {
+    for (const view of this.work()) if (view.snapshot === routing) return true;
+    return false;
   }
 
   /** Replaces certificate, key and client CA for new connections. */
@@ -141,20 +144,19 @@ export class Listener {
   }
 
   #request(connection: Connection, request: IncomingMessage, response: ServerResponse, fault: ErrorCode | undefined): void {
-    const { clock } = this.#deps;
-    const started = clock.mono_ms();
-    const head = this.#head(connection, request);
-    const env = this.#env;
+    const started = this.#deps.clock.mono_ms();
+    const now = this.#now;
+    const head = this.#head(connection, request, now?.peers ?? NOBODY_TRUSTED);
     const origin = onlyOrigin(head);
-    const known = this.#options.cors && origin !== undefined && this.#origins?.isAllowed(origin) === true;
-    const extra = corsHeaders(known ? origin : undefined);
-    const route = this.#table?.match(head.path);
-    const visit = new Visit(connection, head, route ?? NOWHERE, extra, env ?? this.#closedEnv(), started);
+    const known = now?.routing.cors === true && origin !== undefined && now.origins.isAllowed(origin);
+    const route = now?.routing.table.match(head.path);
+    const env = now?.env ?? this.#environment(undefined);
+    const visit = new Visit(connection, head, route ?? NOWHERE, corsHeaders(known ? origin : undefined), env, started);
     if (fault !== undefined) return this.#turnAway(visit, fault);
-    if (env === undefined || this.drain.state === 'closing' || this.drain.state === 'closed') return this.#turnAway(visit, 'DRAINING');
+    if (now === undefined || this.drain.state === 'closing' || this.drain.state === 'closed') return this.#turnAway(visit, 'DRAINING');
     if (route === undefined) return this.#turnAway(visit, 'NO_ROUTE');
-    if (!this.#mayEnter(visit, route, origin, known, response)) return;
-    const passage = passDoor(head, route, connection, this.#rules);
+    if (!this.#mayEnter(visit, route, now, origin, known, response)) return;
+    const passage = passDoor(head, route, connection, now.rules);
     if (passage.fault !== undefined) {
       const allow = passage.fault.code === 'METHOD_NOT_ALLOWED' ? { allow: 'POST' } : undefined;
       return this.#turnAway(visit, passage.fault.code, passage.fault.detail, passage.fault.data, allow);
@@ -166,13 +168,22 @@ export class Listener {
   }
 
   /** Method, Host, Origin, preflight: wire.md section 2, in its order. */
-  #mayEnter(visit: Visit, route: ListenerRoute, origin: string | undefined, known: boolean, response: ServerResponse): boolean {
+  #mayEnter(
+    visit: Visit,
+    route: ListenerRoute,
+    now: InForce,
+    origin: string | undefined,
+    known: boolean,
+    response: ServerResponse,
+  ): boolean {
     const { head } = visit;
-    const preflight = head.method === 'OPTIONS' && this.#options.cors && origin !== undefined && route.kind !== 'served';
+    const { origins, hosts, routing } = now;
+    const preflight = head.method === 'OPTIONS' && routing.cors && origin !== undefined && route.kind !== 'served';
     if (!preflight && route.methods !== undefined && !route.methods.has(head.method)) {
       this.#turnAway(visit, 'METHOD_NOT_ALLOWED', undefined, undefined, { allow: [...route.methods].join(', ') });
-    } else if (this.#hosts.checks && !this.#hosts.isAllowed(head.headers, head.peer.trusted)) this.#turnAway(visit, 'HOST_NOT_ALLOWED');
-    else if (route.kind !== 'served' && !this.#originAllowed(origin, known)) this.#turnAway(visit, 'ORIGIN_NOT_ALLOWED');
+    } else if (hosts.checks && !hosts.isAllowed(head.headers, head.peer.trusted)) this.#turnAway(visit, 'HOST_NOT_ALLOWED');
+    else if (route.kind !== 'served' && origin !== undefined && !known && !origins.isAllowed(origin))
+      this.#turnAway(visit, 'ORIGIN_NOT_ALLOWED');
     else if (preflight && head.headers.get('access-control-request-method') !== undefined) {
       const methods = [...(route.methods ?? ANY_METHOD)].join(', ');
       response.writeHead(204, [
@@ -183,11 +194,6 @@ export class Listener {
       response.end();
     } else return true;
     return false;
-  }
-
-  #originAllowed(origin: string | undefined, known: boolean): boolean {
-    if (origin === undefined || known) return true;
-    return this.#origins?.isAllowed(origin) === true;
   }
 
   #turnAway(
@@ -201,22 +207,28 @@ export class Listener {
     visit.refuse(code, detail, data, headers);
   }
 
-  #head(connection: Connection, request: IncomingMessage): Head {
-    connection.peer ??= this.#peers.peerOf(connection.socket);
+  #head(connection: Connection, request: IncomingMessage, peers: PeerBook): Head {
+    if (connection.peer?.book !== peers) connection.peer = peers.peerOf(connection.socket);
     const { peer } = connection;
     const headers = new RawHeaders(request.rawHeaders);
     const received = this.#deps.clock.now_ms();
     const asked_id = peer.trusted ? trustedId(headers.get('x-request-id')) : undefined;
     const id = asked_id ?? this.#id_prefix + (++this.#id_count).toString(36);
-    const from = peer.trusted ? new ForwardedPeer(peer, this.#peers.clientAddress(peer, headers)) : peer;
+    const from = peer.trusted ? new ForwardedPeer(peer, peers.clientAddress(peer, headers)) : peer;
     return new Head(request, headers, id, from, received);
   }
 
-  #closedEnv(): VisitEnvironment {
+  /** Without a routing nothing gets past the door: there is no chain to ask. */
+  #environment(routing: Routing | undefined): VisitEnvironment {
     const { limits } = this.#options;
-    return { ...this.#deps, limits, slots: this.#slots, admission: this.#admission, listenerChain: undefined as never };
+    const { clock, telemetry, failed, denied, admitted } = this.#deps;
+    const listenerChain = routing?.listenerChain as Chain;
+    const snapshot = routing ?? NOWHERE;
+    return { limits, clock, telemetry, failed, denied, admitted, snapshot, slots: this.#slots, admission: this.#admission, listenerChain };
   }
 }
+
+const NOBODY_TRUSTED = new PeerBook([]);
 
 /** Stands in for a route where there is none, so that refusals are told in one way. */
 const NOWHERE: ListenerRoute = {

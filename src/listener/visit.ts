@@ -65,12 +65,13 @@ export class Visit implements Ticking {
    */
   enter(): void {
     const { listenerChain } = this.#env;
-    if (listenerChain.size === 0 || this.route.kind === 'served') return this.#chain(this.route.chain, undefined, (admitted) => this.#admit(admitted));
+    if (listenerChain.size === 0 || this.route.kind === 'served')
+      return this.#chain(this.route.chain, undefined, (admitted) => this.#admit(admitted));
     this.#chain(listenerChain, undefined, (before) => this.#chain(this.route.chain, before, (admitted) => this.#admit(admitted)));
   }
 
   view(): WorkView {
-    return { route: this.route.path, stream: undefined, buffered_bytes: 0 };
+    return { snapshot: this.#env.snapshot, route: this.route.path, stream: undefined, buffered_bytes: 0 };
   }
 
   tick(): void {}

@@ -57,6 +57,8 @@ export const METRICS = {
   upstream_requests_total: counter('Answers of an upstream by status class; error means there was no answer.', 'runtime', 'code_class'),
   upstream_connect_seconds: histogram('Time to open a connection to an upstream.', CONNECT_BUCKETS, 'runtime'),
   upstream_connections: gauge('Connections and requests of an upstream pool: free, running, pending or queued.', 'runtime', 'state'),
+  config_reloads_total: counter('Reloads of the config by what came of them: succeeded or failed.', 'outcome'),
+  config_last_reload_success: gauge('1 when the last reload, or the start, put the config in force; 0 when it was refused.'),
   drain_state: gauge('0 serving, 1 draining, 2 closing, 3 closed.'),
   drain_remaining: gauge('Connections that a drain still waits for; 0 while serving.'),
   drain_killed_total: counter('What was still open at the end of a drain and was killed.', 'kind'),

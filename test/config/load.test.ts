@@ -63,6 +63,7 @@ describe('loadConfig', () => {
       runtimes: { a: { kind: 'proxied', url: 'http://127.0.0.1:3001/mcp', headers: {}, connections: 1024, max_event_bytes: 8_000_000 } },
       routes: [{ path: '/a/mcp', gates: [], public: true, runtime: 'a' }],
       telemetry: { log: { level: 'info', access: false, format: 'auto' } },
+      reload: { watch: true },
     });
   });
 
@@ -161,7 +162,7 @@ describe('the text of a file', () => {
   });
   after(remove);
   const message = (name: string) => configErrorOf(() => loadConfig(name, { env: {}, cwd: folder })).message;
-  const unknown = 'unknown key; the keys here are listener, ops, gates, runtimes, routes, telemetry';
+  const unknown = 'unknown key; the keys here are listener, ops, gates, runtimes, routes, telemetry, reload';
 
   it('may begin with a byte order mark and end its lines with CRLF', () => {
     assert.equal(message('bom.yaml'), `bom.yaml:5:1 x: ${unknown}\n  x: 1\n  ^`);

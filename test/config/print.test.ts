@@ -50,7 +50,7 @@ describe('printConfig', () => {
 
   it('writes sections and keys in the order of the schema', () => {
     const shown = parse(printConfig(loaded));
-    assert.deepEqual(Object.keys(shown), ['listener', 'ops', 'gates', 'runtimes', 'routes', 'telemetry']);
+    assert.deepEqual(Object.keys(shown), ['listener', 'ops', 'gates', 'runtimes', 'routes', 'telemetry', 'reload']);
     assert.deepEqual(Object.keys(shown.runtimes.files), ['kind', 'url', 'headers', 'connections', 'max_event_bytes']);
   });
 

@@ -21,5 +21,12 @@ export async function runCli(args: readonly string[], cwd: string, env: Readonly
 /** The io of a test: no terminal, no signal. */
 export function cliIo(parts: Pick<RunIo, 'env' | 'cwd' | 'stdout' | 'stderr'>): RunIo {
   const process = { version: 'v0', cpuUsage: () => ({ user: 0, system: 0 }), memoryUsage: { rss: () => 0 } };
-  return { ...parts, terminal: false, stdoutStream: new PassThrough(), process, onSignal: () => () => undefined };
+  return {
+    ...parts,
+    terminal: false,
+    stdoutStream: new PassThrough(),
+    process,
+    onSignal: () => () => undefined,
+    onHangup: () => () => undefined,
+  };
 }

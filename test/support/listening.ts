@@ -8,7 +8,7 @@ import type { GateModule } from '../../src/gate.js';
 import { Type } from '../../src/gate.js';
 import { type ChainSet, openChains } from '../../src/gate-chain/load.js';
 import type { ListenerRoute } from '../../src/listener/route.js';
-import { Listener, type ListenerOptions } from '../../src/listener/server.js';
+import { Listener, type ListenerOptions, type Routing } from '../../src/listener/server.js';
 import type { Denial } from '../../src/listener/visit.js';
 import { RouteTable } from '../../src/route/table.js';
 import { systemClock } from '../../src/system-clock.js';
@@ -48,7 +48,7 @@ export interface Listening {
 
 export interface ListeningSetup {
   readonly limits?: Partial<Limits>;
-  readonly options?: Partial<ListenerOptions>;
+  readonly options?: Partial<ListenerOptions & Routing>;
   /** Gate decisions of the route `/mcp`. */
   readonly gate?: ReturnType<GateModule['open']>;
   readonly handle?: (call: Call, exchange: Exchange) => void;
@@ -69,11 +69,6 @@ export async function listening(setup: ListeningSetup = {}): Promise<Listening> 
   const listener = new Listener(
     {
       limits: { ...SMALL_LIMITS, ...setup.limits },
-      trusted_proxies: [],
-      allowed_origins: [],
-      allowed_hosts: [],
-      cors: false,
-      chunked: false,
       keep_alive: true,
       tls: undefined,
       ...setup.options,
@@ -107,7 +102,17 @@ export async function listening(setup: ListeningSetup = {}): Promise<Listening> 
     runtime,
     call_route: info,
   };
-  listener.open({ table: new RouteTable([route]), listenerChain: chains.listener, public_url });
+  listener.open({
+    table: new RouteTable([route]),
+    listenerChain: chains.listener,
+    public_url,
+    trusted_proxies: [],
+    allowed_origins: [],
+    allowed_hosts: [],
+    cors: false,
+    chunked: false,
+    ...setup.options,
+  });
   return {
     port: bound.port,
     listener,

@@ -3,6 +3,7 @@ import { type Filled, section, text } from './fields.js';
 import { GatesSchema } from './gates.js';
 import { ListenerSchema } from './listener.js';
 import { OpsSchema } from './ops.js';
+import { ReloadSchema } from './reload.js';
 import { RoutesSchema } from './routes.js';
 import { RuntimesSchema } from './runtimes.js';
 import { TelemetrySchema } from './telemetry.js';
@@ -20,6 +21,7 @@ export const ConfigSchema = section(
     runtimes: RuntimesSchema,
     routes: RoutesSchema,
     telemetry: TelemetrySchema,
+    reload: ReloadSchema,
   },
   { description: 'Configuration of Portcullis.' },
 );

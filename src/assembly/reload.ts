@@ -1,0 +1,122 @@
+import type { LoadedConfig } from '../config/load.js';
+import type { Clock } from '../contract/clock.js';
+import type { Log } from '../contract/log.js';
+import type { Metrics } from '../contract/metrics.js';
+import type { Listener } from '../listener/server.js';
+import { closeSnapshot, openSnapshot, type Snapshot, type SnapshotDeps } from './snapshot.js';
+
+const RETIRE_POLL_MS = 1000;
+const CLOSE_MS = 2000;
+
+/** What a reload came to. `restart` names the changed keys that only a restart puts in force. */
+export interface ReloadResult {
+  readonly restart: readonly string[];
+}
+
+/** Owns the snapshots of a gateway: the one in force, and those on which requests still finish. */
+export class Snapshots {
+  readonly #listener: Listener;
+  readonly #deps: SnapshotDeps;
+  readonly #live = new Set<Snapshot>();
+  readonly #counter: ReturnType<Metrics['counter']>;
+  #current: Snapshot | undefined;
+  #turn: Promise<unknown> = Promise.resolve();
+  #succeeded = 1;
+
+  constructor(listener: Listener, deps: SnapshotDeps) {
+    this.#listener = listener;
+    this.#deps = deps;
+    this.#counter = deps.metrics.counter('config_reloads_total', '', ['outcome']);
+    deps.metrics.gauge('config_last_reload_success', '', [], () => [{ value: this.#succeeded }]);
+  }
+
+  get current(): Snapshot | undefined {
+    return this.#current;
+  }
+
+  /** Opens the first snapshot and puts it in force. */
+  async start(loaded: LoadedConfig, public_url: string): Promise<void> {
+    await this.#swap(loaded, public_url);
+  }
+
+  /**
+   * Puts another config in force as one whole. Requests and streams under way finish on the old one, which is closed after
+   * them. Rejects with a ConfigError and changes nothing when the new one cannot be used. Reloads run one after the other.
+   */
+  reload(loaded: LoadedConfig, bound_url: string): Promise<ReloadResult> {
+    const turn = this.#turn.then(() => this.#reload(loaded, bound_url));
+    this.#turn = turn.catch(() => undefined);
+    return turn;
+  }
+
+  /** Counts a reload that failed before it got here: a file that cannot be read or parsed. */
+  failed(): void {
+    this.#succeeded = 0;
+    this.#counter.add({ outcome: 'failed' });
+  }
+
+  async close(): Promise<void> {
+    const all = [...this.#live];
+    this.#live.clear();
+    for (const snapshot of all) await closeSnapshot(snapshot, [], CLOSE_MS);
+  }
+
+  async #reload(loaded: LoadedConfig, bound_url: string): Promise<ReloadResult> {
+    const before = this.#current;
+    try {
+      await this.#swap(loaded, loaded.config.listener.public_url ?? bound_url);
+    } catch (error) {
+      this.failed();
+      throw error;
+    }
+    this.#succeeded = 1;
+    this.#counter.add({ outcome: 'succeeded' });
+    if (before !== undefined) retireLater(this.#deps.clock, () => this.#retire(before));
+    return { restart: before === undefined ? [] : restartKeys(before.loaded, loaded) };
+  }
+
+  async #swap(loaded: LoadedConfig, public_url: string): Promise<void> {
+    const next = await openSnapshot(loaded, public_url, this.#deps, this.#current);
+    this.#live.add(next);
+    this.#current = next;
+    this.#listener.open(next.routing);
+  }
+
+  /** True once the old snapshot is closed, or on its way. */
+  #retire(old: Snapshot): boolean {
+    if (!this.#live.has(old)) return true;
+    if (this.#listener.uses(old.routing)) return false;
+    this.#live.delete(old);
+    void closeSnapshot(old, this.#live, CLOSE_MS).catch((error: unknown) =>
+      this.#deps.log.warn({ error: String(error) }, 'parts of the former config did not close'),
+    );
+    return true;
+  }
+}
+
+function retireLater(clock: Clock, retire: () => boolean): void {
+  const poll = clock.interval(RETIRE_POLL_MS, () => {
+    if (retire()) poll.cancel();
+  });
+}
+
+/** Keys that are read once, when the process starts. */
+function restartKeys({ config: before }: LoadedConfig, { config: after }: LoadedConfig): readonly string[] {
+  const pairs: readonly (readonly [string, unknown, unknown])[] = [
+    ['listener.host', before.listener.host, after.listener.host],
+    ['listener.port', before.listener.port, after.listener.port],
+    ['listener.keep_alive', before.listener.keep_alive, after.listener.keep_alive],
+    ['listener.tls', before.listener.tls, after.listener.tls],
+    ['listener.limits', before.listener.limits, after.listener.limits],
+    ['ops', before.ops, after.ops],
+    ['telemetry', before.telemetry, after.telemetry],
+  ];
+  return pairs.filter(([, was, is]) => JSON.stringify(was) !== JSON.stringify(is)).map(([key]) => key);
+}
+
+/** Says in the log what a reload came to. */
+export function tellReload(log: Log, { restart }: ReloadResult, warnings: readonly string[]): void {
+  log.info({ restart }, 'the new config is in force');
+  for (const warning of warnings) log.warn({}, warning);
+  if (restart.length > 0) log.warn({ restart }, `only a restart puts these changes in force: ${restart.join(', ')}`);
+}
