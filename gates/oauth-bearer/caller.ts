@@ -1,6 +1,7 @@
 import type { Facts, Identity } from 'portcullis/gate';
 import { isJsonObject, type JsonObject } from './json-object.js';
 import type { Options } from './options.js';
+import { withImplied } from './scope-rules.js';
 
 /** What verified claims say about the caller. */
 export interface Caller {
@@ -22,7 +23,7 @@ export function toCaller(claims: JsonObject, issuer: string, options: Options): 
     identity: {
       principal,
       issuer,
-      scopes: new Set([...toWords(claims.scope), ...toWords(claims.scp)]),
+      scopes: withImplied([...toWords(claims.scope), ...toWords(claims.scp)], options.implied_scopes),
       ...(client === undefined ? {} : { client }),
       ...(typeof claims.exp === 'number' ? { expires_at_ms: Math.floor(claims.exp * 1000) } : {}),
     },

@@ -16,6 +16,9 @@ export interface EndpointAnswer {
   readonly body: Buffer;
 }
 
+/** `close`: a connection for each request. `keep`: connections are kept, and a request on one that turns out closed is sent once more. */
+export type Connections = { readonly kind: 'close' } | { readonly kind: 'keep'; readonly max: number };
+
 /**
  * The gate’s way to authorization servers: verified TLS, no redirect followed, a 200 of a stated media type, at most 1 MiB.
  * It has no time limit of its own: callers pass a signal that has one. `close` ends what is open.
@@ -27,17 +30,32 @@ export interface Endpoint {
 
 const MAX_BODY_BYTES = 1024 * 1024;
 
-export function createEndpoint(connections: number): Endpoint {
-  const agent = new Agent({ connections, pipelining: 1, headersTimeout: 10_000, bodyTimeout: 10_000, connect: { timeout: 10_000 } });
+export function createEndpoint(connections: Connections): Endpoint {
+  const keep = connections.kind === 'keep';
+  const agent = new Agent({
+    connections: keep ? connections.max : 2,
+    pipelining: keep ? 1 : 0,
+    headersTimeout: 10_000,
+    bodyTimeout: 10_000,
+    connect: { timeout: 10_000 },
+  });
+  const once = async (url: string, asked: EndpointRequest, signal: AbortSignal): Promise<EndpointAnswer> => {
+    try {
+      return await ask(agent, url, asked, signal);
+    } catch (error) {
+      if (error instanceof SourceFailure) throw error;
+      throw signal.aborted
+        ? new SourceFailure('timeout', 'no complete answer in time', error)
+        : new SourceFailure('unreachable', 'the connection failed', error);
+    }
+  };
   return {
     ask: async (url, asked, signal) => {
       try {
-        return await ask(agent, url, asked, signal);
+        return await once(url, asked, signal);
       } catch (error) {
-        if (error instanceof SourceFailure) throw error;
-        throw signal.aborted
-          ? new SourceFailure('timeout', 'no complete answer in time', error)
-          : new SourceFailure('unreachable', 'the connection failed', error);
+        if (!keep || !(error instanceof SourceFailure) || error.reason !== 'unreachable') throw error;
+        return await once(url, asked, signal);
       }
     },
     close: () => agent.destroy(),

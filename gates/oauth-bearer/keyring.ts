@@ -19,7 +19,10 @@ function openKeys({ options, issuers }: Settings, host: GateHost, issuer: string
     const label = issuers.length === 1 ? host.name : `${host.name}#${index}`;
     const keys = new IssuerKeys({
       issuer,
-      source: jwks_file === undefined ? createRemoteSource(createEndpoint(2), issuer, jwks_uri) : createFileSource(host.folder, jwks_file),
+      source:
+        jwks_file === undefined
+          ? createRemoteSource(createEndpoint({ kind: 'close' }), issuer, jwks_uri)
+          : createFileSource(host.folder, jwks_file),
       refresh_s: jwks_refresh_s,
       stale_s: jwks_stale_s,
       clock: host.clock,

@@ -96,6 +96,11 @@ export const options = Type.Object(
       default: {},
       description: 'More scopes for `tools/call` by tool name; * matches any run of characters. All patterns that match count.',
     }),
+    implied_scopes: Type.Record(Type.String({ minLength: 1, maxLength: 256 }), Type.Array(scope, { minItems: 1, maxItems: 64 }), {
+      default: {},
+      description:
+        'Narrower scopes that a broader one stands for: a token with the key counts as having the list too, and what that implies.',
+    }),
     scopes_supported: Type.Optional(
       Type.Array(scope, { maxItems: 256, uniqueItems: true, description: 'Told in the RFC 9728 document. Default: required_scopes.' }),
     ),

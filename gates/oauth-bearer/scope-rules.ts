@@ -17,6 +17,14 @@ export function createScopeRules({ required_scopes, tool_scopes }: Pick<Options,
   };
 }
 
+/** The scopes granted together with all that they imply, directly or through others. */
+export function withImplied(granted: Iterable<string>, implied: Options['implied_scopes']): ReadonlySet<string> {
+  const scopes = new Set(granted);
+  // A Set is walked in order of insertion, what is added on the way included.
+  for (const scope of scopes) if (Object.hasOwn(implied, scope)) for (const narrower of implied[scope] ?? []) scopes.add(narrower);
+  return scopes;
+}
+
 /** `*` matches any run of characters, also none; everything else matches itself. Time is linear in the text. */
 export function compileGlob(pattern: string): (text: string) => boolean {
   const [first = '', ...parts] = pattern.split('*');

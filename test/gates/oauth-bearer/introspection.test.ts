@@ -173,6 +173,20 @@ describe('oauth-bearer introspection', () => {
       assert.ok(!JSON.stringify(bench.host.log.lines).includes('opaque'));
     });
 
+  it('a kept connection that turns out closed costs nothing: the question is sent once more', async () => {
+    const bench = await open();
+    assert.equal(brief(await bench.ask('opaque-1')), 'identify');
+    const works = issuer.answers.get('/introspect') as Parameters<FakeIssuer['answers']['set']>[1];
+    let cut = 0;
+    issuer.answers.set('/introspect', (request, response, body) => {
+      cut += 1;
+      if (cut === 1) response.destroy();
+      else works(request, response, body);
+    });
+    assert.equal(brief(await bench.ask('opaque-2')), 'identify');
+    assert.equal(cut, 2);
+  });
+
   it('an endpoint that hangs is given up after 5 s', async () => {
     const bench = await open();
     let asked = false;

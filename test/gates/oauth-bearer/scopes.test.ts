@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import type { CallSummary } from 'portcullis/gate';
 import { makeContext, makeHead, makeIdentity } from 'portcullis/testing';
-import { compileGlob, createScopeRules } from '../../../gates/oauth-bearer/scope-rules.js';
+import { compileGlob, createScopeRules, withImplied } from '../../../gates/oauth-bearer/scope-rules.js';
 import { type FakeIssuer, startIssuer } from './support/fake-issuer.js';
 import { type Bench, brief, challenge, METADATA, openBench } from './support/open.js';
 
@@ -97,6 +97,16 @@ describe('oauth-bearer scopes', () => {
     assert.deepEqual(rules('tools/call', 'c'), ['r']);
     assert.deepEqual(rules('tools/call', undefined), ['r']);
     assert.deepEqual(rules(undefined, 'ab'), ['r']);
+  });
+
+  it('a broader scope stands for the narrower ones it implies, also through others and in circles', async () => {
+    const implied_scopes = { admin: ['a:call', 'staff'], staff: ['a:read'], 'a:read': ['admin'] };
+    const wide = await openBench(issuer, { required_scopes: ['a:read', 'a:call'], implied_scopes });
+    assert.equal(brief(await wide.ask(await wide.token({ scope: 'admin' }))), 'identify');
+    assert.equal(brief(await wide.ask(await wide.token({ scope: 'a:call' }))), '403 SCOPE_INSUFFICIENT');
+    await wide.close();
+    assert.deepEqual([...withImplied(['staff', 'x'], implied_scopes)], ['staff', 'x', 'a:read', 'admin', 'a:call']);
+    assert.deepEqual([...withImplied(['constructor'], {})], ['constructor']);
   });
 
   const globs: readonly (readonly [string, string, boolean])[] = [
