@@ -22,6 +22,7 @@ const EVERYTHING = [
   'demo',
   'dialect',
   'errors',
+  'executor',
   'explain',
   'gate-chain',
   'gates',
@@ -39,9 +40,10 @@ const TABLE: Readonly<Record<string, Row>> = {
   errors: { ours: ['contract'] },
   wire: { ours: ['errors', 'contract'] },
   dialect: { ours: ['wire', 'errors', 'contract'] },
-  core: { ours: ['dialect', 'wire', 'errors', 'contract'], modules: ['ajv'] },
+  executor: { ours: ['errors', 'contract'] },
+  core: { ours: ['dialect', 'wire', 'executor', 'errors', 'contract'], modules: ['ajv'] },
   runtime: {
-    ours: ['core', 'wire', 'dialect', 'errors', 'contract'],
+    ours: ['core', 'wire', 'dialect', 'executor', 'errors', 'contract'],
     modules: ['undici', 'node:crypto', 'node:tls', 'node:stream'],
     only: {
       fastify: 'src/runtime/opaque-',

@@ -1,0 +1,180 @@
+import type { Clock } from '../contract/clock.js';
+import { Deadlines } from './deadlines.js';
+import { Drain } from './drain.js';
+import type { CancelReason, CancelToken, Drained, Executor, ExecutorLoad, SubmitOptions } from './executor.js';
+import { FairQueue } from './fair-queue.js';
+import { CANCELLED, DEADLINE, type ExecutorFault, OVERLOADED, SHUTDOWN, toFault } from './fault.js';
+import { Job } from './job.js';
+import { Owners } from './owners.js';
+import { Scopes } from './scopes.js';
+
+export interface Bounds {
+  readonly max_concurrency: number;
+  readonly max_queue: number;
+  readonly max_abandoned: number;
+}
+
+/**
+ * The executor. A job is in `#scopes` and, if it has one, under its deadline exactly while its caller waits; `#end` and `#settle` are the only ways
+ * out. At all times `running + abandoned <= max_concurrency + max_abandoned`, and nothing waits while a slot is free.
+ */
+export class BoundedExecutor implements Executor {
+  readonly #bounds: Bounds;
+  readonly #clock: Clock;
+  readonly #queue: FairQueue<Job>;
+  readonly #scopes = new Scopes();
+  readonly #deadlines: Deadlines<Job>;
+  readonly #owners = new Owners<Job>((job) => this.#end(job, 'owner'));
+  #running = 0;
+  #abandoned = 0;
+  #drain: Drain | undefined;
+
+  constructor(bounds: Bounds, clock: Clock) {
+    this.#bounds = bounds;
+    this.#clock = clock;
+    this.#queue = new FairQueue(bounds.max_queue);
+    this.#deadlines = new Deadlines(clock, (job) => this.#end(job, 'deadline'));
+  }
+
+  get load(): ExecutorLoad {
+    return { running: this.#running, queued: this.#queue.size, abandoned: this.#abandoned };
+  }
+
+  submit<T>(work: (token: CancelToken) => Promise<T> | T, options: SubmitOptions): Promise<T> {
+    const refused = this.#refusal(options);
+    if (refused !== undefined) return Promise.reject(refused);
+    const starts = this.#hasSlot();
+    const job = new Job(options, starts ? 'granted' : 'queued');
+    if (starts) this.#running += 1;
+    else {
+      job.place = this.#queue.push(options.share, job, (displaced) => this.#displace(displaced));
+      if (job.place === undefined) return Promise.reject(OVERLOADED);
+    }
+    const answer = new Promise<T>((resolve, reject) => {
+      job.resolve = resolve as (value: unknown) => void;
+      job.reject = reject;
+    });
+    this.#keep(job, options);
+    if (starts) this.#start(job, work);
+    // A callback of this promise runs in the submitter's async context; whoever grants the slot has another.
+    else new Promise<void>((grant) => (job.grant = grant)).then(() => this.#start(job, work), undefined);
+    return answer;
+  }
+
+  cancel(scope: string, id: string): boolean {
+    const found = this.#scopes.find(scope, id);
+    for (const job of found) this.#end(job, 'cancelled');
+    return found.length > 0;
+  }
+
+  drain(deadline_ms: number): Promise<Drained> {
+    this.#drain ??= new Drain(this.#clock, () => {
+      for (const job of this.#scopes.all()) this.#end(job, 'shutdown');
+    });
+    const { result } = this.#drain;
+    this.#drain.endWithin(deadline_ms);
+    this.#checkDrain();
+    return result;
+  }
+
+  #refusal(options: SubmitOptions): ExecutorFault | undefined {
+    if (this.#drain !== undefined) return SHUTDOWN;
+    if (options.signal?.aborted === true) return CANCELLED;
+    if (options.deadline_ms !== undefined && !(options.deadline_ms > 0)) return DEADLINE;
+    return this.#abandoned > this.#bounds.max_abandoned ? OVERLOADED : undefined;
+  }
+
+  #hasSlot(): boolean {
+    const kept = this.#abandoned > this.#bounds.max_abandoned ? this.#abandoned - this.#bounds.max_abandoned : 0;
+    return this.#running + kept < this.#bounds.max_concurrency;
+  }
+
+  #keep(job: Job, options: SubmitOptions): void {
+    this.#scopes.add(job);
+    if (options.deadline_ms !== undefined) this.#deadlines.add(job, options.deadline_ms);
+    if (options.signal !== undefined) job.disown = this.#owners.add(options.signal, job);
+  }
+
+  #letGo(job: Job): void {
+    this.#scopes.remove(job);
+    this.#deadlines.remove(job);
+    job.disown();
+  }
+
+  #start<T>(job: Job, work: (token: CancelToken) => Promise<T> | T): void {
+    if (job.state !== 'granted') return;
+    job.state = 'running';
+    try {
+      const result = work(job.token);
+      if (!isThenable(result)) this.#settle(job, job.resolve, result);
+      else
+        Promise.resolve(result).then(
+          (value) => this.#settle(job, job.resolve, value),
+          (cause: unknown) => this.#settle(job, job.reject, cause),
+        );
+    } catch (cause) {
+      this.#settle(job, job.reject, cause);
+    }
+  }
+
+  /** The callback returned. */
+  #settle(job: Job, tell: (value: unknown) => void, value: unknown): void {
+    if (job.state === 'abandoned') this.#abandoned -= 1;
+    else {
+      this.#running -= 1;
+      this.#letGo(job);
+      job.token.forget();
+      tell(value);
+      this.#drain?.finished();
+    }
+    job.state = 'ended';
+    this.#grantSlots();
+    this.#checkDrain();
+  }
+
+  /** Nobody waits any more. */
+  #end(job: Job, reason: CancelReason): void {
+    if (job.state === 'abandoned' || job.state === 'ended') return;
+    if (job.state === 'queued') this.#queue.remove(job.place as NonNullable<Job['place']>);
+    else this.#running -= 1;
+    if (job.state === 'running') this.#abandoned += 1;
+    this.#giveUp(job, toFault(reason));
+    if (reason === 'shutdown') this.#drain?.killed();
+    else this.#drain?.finished();
+    this.#grantSlots();
+    job.token.cancel(reason);
+    this.#checkDrain();
+  }
+
+  #displace(job: Job): void {
+    this.#giveUp(job, OVERLOADED);
+  }
+
+  #giveUp(job: Job, fault: ExecutorFault): void {
+    job.state = job.state === 'running' ? 'abandoned' : 'ended';
+    this.#letGo(job);
+    job.reject(fault);
+  }
+
+  #grantSlots(): void {
+    while (this.#queue.size > 0 && this.#hasSlot()) {
+      const job = this.#queue.take() as Job;
+      this.#running += 1;
+      job.state = 'granted';
+      job.grant();
+    }
+  }
+
+  #checkDrain(): void {
+    if (this.#drain === undefined || this.#running > 0 || this.#queue.size > 0) return;
+    this.#deadlines.stop();
+    this.#drain.end();
+  }
+}
+
+/** Whatever a promise would adopt. */
+function isThenable(value: unknown): value is PromiseLike<unknown> {
+  if (value instanceof Promise) return true;
+  if ((typeof value !== 'object' && typeof value !== 'function') || value === null) return false;
+  return typeof (value as { then?: unknown }).then === 'function';
+}

@@ -1,0 +1,108 @@
+import { Chain, Link } from './chain.js';
+
+/**
+ * A bounded queue that serves its shares in turn, each in order of arrival. When it is full, a newcomer takes the place of the newest
+ * entry of the longest line if that line is longer than the newcomer's own would be: nobody can fill the queue against the
+ * others. Every operation takes constant time; nothing is kept of a share that does not wait.
+ */
+export class FairQueue<T> {
+  readonly #max: number;
+  readonly #lines = new Map<string, Line<T>>();
+  /** Lines in the order in which they are served. */
+  readonly #turns = new Chain<Line<T>>();
+  /** Lines by their length. */
+  readonly #byLength: Chain<Line<T>>[] = [];
+  #longest = 0;
+  #size = 0;
+
+  constructor(max: number) {
+    this.#max = max;
+  }
+
+  get size(): number {
+    return this.#size;
+  }
+
+  /** Undefined: refused. `displace` gets the entry that had to leave, if one had to. */
+  push(share: string, value: T, displace: (value: T) => void): Place<T> | undefined {
+    let line = this.#lines.get(share);
+    if (this.#size >= this.#max) {
+      if ((line?.length ?? 0) + 1 >= this.#longest) return undefined;
+      const victim = this.#byLength[this.#longest]?.first?.places.last as Place<T>;
+      this.remove(victim);
+      displace(victim.value);
+      line = this.#lines.get(share);
+    }
+    if (line === undefined) {
+      line = new Line(share);
+      this.#lines.set(share, line);
+      this.#turns.push(line.turn);
+    }
+    const place = new Place(value, line);
+    line.places.push(place.link);
+    this.#resize(line, 1);
+    return place;
+  }
+
+  /** The next in turn. */
+  take(): T | undefined {
+    const line = this.#turns.first;
+    const place = line?.places.first;
+    if (line === undefined || place === undefined) return undefined;
+    this.remove(place);
+    if (line.length > 0) {
+      line.turn.unlink();
+      this.#turns.push(line.turn);
+    }
+    return place.value;
+  }
+
+  /** `place` must be waiting here. */
+  remove(place: Place<T>): void {
+    place.link.unlink();
+    this.#resize(place.line, -1);
+    if (place.line.length > 0) return;
+    place.line.turn.unlink();
+    this.#lines.delete(place.line.share);
+  }
+
+  #resize(line: Line<T>, by: 1 | -1): void {
+    this.#size += by;
+    line.length += by;
+    line.rank.unlink();
+    if (line.length > 0) {
+      let rank = this.#byLength[line.length];
+      if (rank === undefined) {
+        rank = new Chain();
+        this.#byLength[line.length] = rank;
+      }
+      rank.push(line.rank);
+    }
+    if (line.length > this.#longest) this.#longest = line.length;
+    else if (by < 0 && this.#byLength[this.#longest]?.empty === true) this.#longest -= 1;
+  }
+}
+
+/** Where an entry waits. */
+export class Place<T> {
+  readonly value: T;
+  readonly line: Line<T>;
+  readonly link: Link<Place<T>> = new Link<Place<T>>(this);
+
+  constructor(value: T, line: Line<T>) {
+    this.value = value;
+    this.line = line;
+  }
+}
+
+class Line<T> {
+  readonly share: string;
+  readonly places = new Chain<Place<T>>();
+  readonly turn: Link<Line<T>> = new Link<Line<T>>(this);
+  readonly rank: Link<Line<T>> = new Link<Line<T>>(this);
+  length = 0;
+
+  constructor(share: string) {
+    this.share = share;
+  }
+}
