@@ -15,7 +15,7 @@ import type { VerifiedToken } from './verified-token.js';
 export function createBearerGate(options: Options, host: GateHost): RequestGate {
   const settings = toSettings(options, host.route);
   const metadata = createResourceMetadata(settings, host.route);
-  return new BearerGate({
+  const bearer = new BearerGate({
     settings,
     metadata,
     challenges: createChallenges(metadata.url, options.dpop_algorithms, options.dpop === 'require'),
@@ -25,6 +25,14 @@ export function createBearerGate(options: Options, host: GateHost): RequestGate 
     checker: openTokenChecker(settings, host),
     now_ms: () => host.clock.now_ms(),
   });
+  const gate: RequestGate = {
+    serves: metadata.paths,
+    decide: (head, context) => bearer.decide(head, context),
+    close: () => bearer.close(),
+  };
+  // Who has a second look is asked for every legacy call.
+  if (Object.keys(options.tool_scopes).length === 0) return gate;
+  return { ...gate, decideCall: (call, head, context) => bearer.decideCall(call, head, context) };
 }
 
 interface Parts {
@@ -47,19 +55,17 @@ interface Presented {
   readonly needed: readonly string[];
 }
 
-class BearerGate implements RequestGate {
-  readonly serves: readonly string[];
+class BearerGate {
   readonly #parts: Parts;
 
   constructor(parts: Parts) {
     this.#parts = parts;
-    this.serves = parts.metadata.paths;
   }
 
   /** Answers at once, without a promise, for a remembered token and for everything that is refused by its syntax. */
   decide(head: RequestHead, context: GateContext): GateDecision | Promise<GateDecision> {
     const { metadata, challenges, scopesOf, remembered, settings, now_ms } = this.#parts;
-    if (this.serves.includes(head.path)) return metadata.serve(head);
+    if (metadata.paths.includes(head.path)) return metadata.serve(head);
     const needed = scopesOf(head.claims.method, head.claims.name);
     const credential = readCredential(head, settings.options.dpop !== 'off');
     if (credential.kind === 'none') return challenges.required(needed);

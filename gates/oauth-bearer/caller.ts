@@ -10,25 +10,29 @@ export interface Caller {
   readonly facts: Facts;
 }
 
-const MAX_PRINCIPAL = 1024;
+const MAX_NAME_CHARS = 1024;
 
-/** The caller of verified claims; undefined when they name no usable principal: a non-empty string without control characters. */
+/** The caller of verified claims; undefined when they name no usable principal. A client name that is not usable is left out. */
 export function toCaller(claims: JsonObject, issuer: string, options: Options): Caller | undefined {
   const principal = pick(claims, options.principal_claim);
-  if (typeof principal !== 'string' || principal === '' || principal.length > MAX_PRINCIPAL || /[\x00-\x1f\x7f]/.test(principal))
-    return undefined;
-  const client = [claims.client_id, claims.azp].find((name) => typeof name === 'string' && name !== '') as string | undefined;
+  if (!isName(principal)) return undefined;
+  const client = claims.client_id ?? claims.azp;
   const { cnf: _cnf, jti: _jti, ...token } = claims;
   return {
     identity: {
       principal,
       issuer,
       scopes: withImplied([...toWords(claims.scope), ...toWords(claims.scp)], options.implied_scopes),
-      ...(client === undefined ? {} : { client }),
+      ...(isName(client) ? { client } : {}),
       ...(typeof claims.exp === 'number' ? { expires_at_ms: Math.floor(claims.exp * 1000) } : {}),
     },
     facts: deepFreeze({ groups: toList(pick(claims, options.groups_claim)), token }),
   };
+}
+
+/** 1 to 1 024 characters without control characters: what an identity may hold. */
+function isName(value: unknown): value is string {
+  return typeof value === 'string' && value !== '' && value.length <= MAX_NAME_CHARS && !/[\x00-\x1f\x7f]/.test(value);
 }
 
 /** A claim by its exact name, or by JSON pointer (RFC 6901) when the name starts with `/`. */

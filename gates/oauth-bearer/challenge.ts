@@ -73,7 +73,7 @@ export function createChallenges(resourceMetadata: string, dpopAlgorithms: reado
     insufficient: (scheme, scopes) =>
       refuse(
         'SCOPE_INSUFFICIENT',
-        `The token lacks a scope; this call needs: ${scopes.join(' ')}.`,
+        'The token lacks a scope; the challenge names all that this call needs.',
         of(scheme, ['error', 'insufficient_scope'], scope(scopes), metadata),
       ),
     proof: (why, scopes) => refuse('DPOP_PROOF_INVALID', why, of('DPoP', ['error', 'invalid_dpop_proof'], metadata, scope(scopes))),

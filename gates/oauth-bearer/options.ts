@@ -54,8 +54,8 @@ export const options = Type.Object(
   {
     issuer: Type.Union(
       [
-        Type.String({ minLength: 1, maxLength: 2048 }),
-        Type.Array(Type.String({ minLength: 1, maxLength: 2048 }), { minItems: 1, maxItems: 16, uniqueItems: true }),
+        Type.String({ minLength: 1, maxLength: 1024 }),
+        Type.Array(Type.String({ minLength: 1, maxLength: 1024 }), { minItems: 1, maxItems: 16, uniqueItems: true }),
       ],
       { description: 'Authorization server, or several. Compared with `iss` letter for letter. https unless loopback.' },
     ),

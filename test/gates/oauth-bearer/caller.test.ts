@@ -33,7 +33,8 @@ describe('oauth-bearer identity and facts', () => {
   it('the client is client_id, else azp, else nobody', async () => {
     assert.equal(identity(await ask({ azp: 'x' }), 'client'), 'app');
     assert.equal(identity(await ask({ client_id: undefined, azp: 'x' }), 'client'), 'x');
-    assert.equal(identity(await ask({ client_id: 7 }), 'client'), undefined);
+    for (const client_id of [7, '', 'a\u0000', 'x'.repeat(1025)])
+      assert.equal(identity(await ask({ client_id, azp: 'x' }), 'client'), undefined);
   });
 
   it('expires_at_ms is the exp of the token, without the tolerance', async () => {

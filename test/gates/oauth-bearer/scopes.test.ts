@@ -72,6 +72,20 @@ describe('oauth-bearer scopes', () => {
     assert.equal(await ask('prompts/get', 'drop'), 'identify');
   });
 
+  it('a challenge with as many scopes as may be configured can be sent', async () => {
+    const all = Array.from({ length: 16 }, (_, i) => `${i}`.padEnd(255, '"'));
+    const wide = await openBench(issuer, { required_scopes: all, dpop: 'accept' });
+    const scope = all.join(' ').replaceAll('"', '\\"');
+    assert.equal(challenge(await wide.ask(undefined)), `Bearer resource_metadata="${METADATA}", scope="${scope}"`);
+    assert.equal(brief(await wide.ask(await wide.token())), '403 SCOPE_INSUFFICIENT');
+    await wide.close();
+  });
+
+  it('only a gate with tool_scopes has a second look', () => {
+    assert.equal(bench.gate.decideCall, undefined);
+    assert.equal(typeof tools.gate.decideCall, 'function');
+  });
+
   it('a legacy call is judged from its body', async () => {
     const token = await tools.token({ scope: 'mcp.read' });
     const head = makeHead({ headers: { authorization: `Bearer ${token}` }, claims: { era: 'legacy', revision: '2025-11-25' } });

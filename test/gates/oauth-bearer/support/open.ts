@@ -1,6 +1,7 @@
 import type { GateContext, GateDecision, RequestGate } from 'portcullis/gate';
 import { type HeadInit, makeContext, makeHead, makeHost, openGate, type TestHost } from 'portcullis/testing';
 import { gate as module } from '../../../../gates/oauth-bearer/gate.js';
+import { checkDecision } from '../../../../src/gate-chain/decision.js';
 import type { FakeIssuer } from './fake-issuer.js';
 import { makeSteppedClock, type SteppedClock } from './stepped-clock.js';
 
@@ -16,7 +17,7 @@ export interface Bench {
   /** Claims that are accepted, issued now for an hour; `undefined` leaves a claim out. */
   claims(changes?: Readonly<Record<string, unknown>>): Record<string, unknown>;
   token(changes?: Readonly<Record<string, unknown>>): Promise<string>;
-  /** Asks with this token as Bearer; `head` adds to the request. */
+  /** Asks with this token as Bearer; `head` adds to the request. What comes back is checked as the chain checks it. */
   ask(token: string | undefined, head?: HeadInit, context?: Partial<GateContext>): Promise<GateDecision>;
   close(): Promise<void>;
 }
@@ -40,7 +41,9 @@ export async function openBench(issuer: FakeIssuer, options: Readonly<Record<str
     token: (changes) => issuer.sign(claims(changes)),
     ask: async (token, head = {}, context = {}) => {
       const headers = { ...(token === undefined ? {} : { authorization: `Bearer ${token}` }), ...head.headers };
-      return gate.decide(makeHead({ ...head, headers }), makeContext(context));
+      const decision = await gate.decide(makeHead({ ...head, headers }), makeContext(context));
+      checkDecision(decision, new Set(module.provides));
+      return decision;
     },
     close: async () => {
       await gate.close?.();
