@@ -36,6 +36,7 @@ export interface LoadOptions {
 }
 
 const MAX_FILE_BYTES = 1_048_576;
+const MAX_PROBLEMS = 500;
 
 /** What is known of a config, right or wrong. */
 export interface Examined {
@@ -49,7 +50,7 @@ export interface Examined {
 
 /**
  * Reads, parses, interpolates and checks a config file: YAML or JSON, UTF-8, at most 1 MiB. Throws ConfigError with every problem
- * that can be told at once; nothing of the config is in force then.
+ * at once (the first 500 of them); nothing of the config is in force then.
  */
 export function loadConfig(file: string, options: LoadOptions): LoadedConfig {
   return loadedOrThrow(examineConfig(file, options));
@@ -81,7 +82,7 @@ function examine(
   const faults = validate(value, referenced);
   const view = viewOf(value, faults, { ...scope, referenced });
   const report = applyRules(view);
-  const problems = inOrder(firstOfEachPlace([...findings, ...faults, ...report.errors]), source);
+  const problems = atMost(firstOfEachPlace([...findings, ...faults, ...report.errors]), source);
   if (problems.length > 0) return { problems, loaded: undefined, view, source };
   const config = value as Config;
   absoluteFiles(config, view);
@@ -106,6 +107,13 @@ function readText(shown: string, file: string): string {
         : '';
     throw fail(fault + help);
   }
+}
+
+/** A file that is something else altogether does not flood the terminal. */
+function atMost(findings: readonly Finding[], source: ConfigSource | undefined): readonly ConfigProblem[] {
+  const placed = inOrder(findings.slice(0, MAX_PROBLEMS), source);
+  const rest = findings.length - placed.length;
+  return rest === 0 ? placed : [...placed, { where: '', message: `${rest} more problems are not shown` }];
 }
 
 /** What is wrong with a value first keeps later checks of the same value from adding to it. */

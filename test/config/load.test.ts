@@ -135,6 +135,19 @@ describe('resolveConfig', () => {
     assert.deepEqual([...loaded.referenced], ['runtimes.a.headers.x-api-key']);
   });
 
+  it('is bounded in what it reads and in what it tells', () => {
+    const folder = '/';
+    const many = configErrorOf(() => resolveConfig(Object.fromEntries(Array.from({ length: 600 }, (_, i) => [`k${i}`, 1])), { folder }));
+    assert.equal(many.problems.length, 501);
+    assert.deepEqual(
+      many.problems.slice(0, 2).map(({ where }) => where),
+      ['routes', 'k0'],
+    );
+    assert.deepEqual(many.problems.at(-1), { where: '', message: '101 more problems are not shown' });
+    const large = configErrorOf(() => resolveConfig({ listener: { gates: Array(100_000).fill('g') } }, { folder }));
+    assert.ok(large.problems.some(({ where, message }) => where === '' && message === 'holds more than 100000 values'));
+  });
+
   it('refuses what is not plain data, by its dotted key', () => {
     const cyclic: Record<string, unknown> = {};
     cyclic.self = cyclic;
