@@ -68,6 +68,13 @@ describe('config/examples', () => {
     });
   }
 
+  it('config/portcullis.yaml, which npm start serves, does so too', async () => {
+    const file = repositoryPath('config/portcullis.yaml');
+    const { warnings } = await loadCheckedConfig({ config: file }, { env: {}, cwd: folder, stdout: () => {}, stderr: () => {} });
+    assert.deepEqual(warnings, []);
+    assert.ok(accepts(parse(readFileSync(file, 'utf8'))), JSON.stringify(accepts.errors));
+  });
+
   it('the editor schema refuses what the loader refuses', () => {
     const good = { runtimes: { a: { kind: 'proxied', url: 'u' } }, routes: [{ path: '/a', runtime: 'a' }] };
     assert.ok(accepts(good));

@@ -41,7 +41,9 @@ describe('validation', () => {
     assert.deepEqual(told({ listener: { max_connections: 1 } }), [
       'listener.max_connections: unknown key here; it belongs in listener.limits',
     ]);
-    assert.deepEqual(told({ limit: {} }), ['limit: unknown key; the keys here are listener, ops, gates, runtimes, routes, telemetry, reload']);
+    assert.deepEqual(told({ limit: {} }), [
+      'limit: unknown key; the keys here are listener, ops, gates, runtimes, routes, telemetry, reload',
+    ]);
     assert.deepEqual(told({ ops: { zzzzzzzz: 1 } }), ['ops.zzzzzzzz: unknown key; the keys here are enabled, host, port']);
     assert.deepEqual(
       told({ listener: { 'white space': 1 } }).map((line) => line.split(':')[0]),
