@@ -14,9 +14,14 @@ export interface Child {
   readonly ended: Promise<number | null>;
 }
 
-/** Starts a Node program with this Node, or with the binary of `node`. The child's environment is this one's and `env`. */
+/** Starts a Node program with this Node, or with the binary of `node`. */
 export function startChild(args: readonly string[], env: Readonly<Record<string, string>> = {}, node = process.execPath): Child {
-  const child = spawn(node, args, { stdio: ['ignore', 'pipe', 'pipe'], env: { ...process.env, ...env } });
+  return startProgram(node, args, env);
+}
+
+/** Starts a program. Its environment is this one's and `env`. */
+export function startProgram(command: string, args: readonly string[], env: Readonly<Record<string, string>> = {}): Child {
+  const child = spawn(command, args, { stdio: ['ignore', 'pipe', 'pipe'], env: { ...process.env, ...env } });
   const listeners = new Set<() => void>();
   let output = '';
   const take = (chunk: Buffer): void => {

@@ -1,13 +1,11 @@
-import type { ServerContext } from '@modelcontextprotocol/server';
+import type { ElicitRequestFormParams, ServerContext } from '@modelcontextprotocol/server';
 import { type FixtureTools, object, text } from './feature.js';
 
-const describe = ({ action, content }: { readonly action: string; readonly content?: unknown }): string =>
-  `action=${action}, content=${JSON.stringify(content ?? {})}`;
-
-type Schema = Parameters<ServerContext['mcpReq']['elicitInput']>[0] & { readonly requestedSchema: unknown };
-
-async function elicit(context: ServerContext, message: string, requestedSchema: object): Promise<string> {
-  return describe(await context.mcpReq.elicitInput({ message, requestedSchema } as Schema));
+/** Asks on the stream of the call itself: `elicitInput` would ask on the GET stream, which the client may not have opened yet. */
+async function elicit({ mcpReq }: ServerContext, message: string, requestedSchema: object): Promise<string> {
+  const params = { message, requestedSchema } as ElicitRequestFormParams;
+  const { action, content = {} } = await mcpReq.send({ method: 'elicitation/create', params });
+  return `action=${action}, content=${JSON.stringify(content)}`;
 }
 
 const titled = (...titles: readonly string[]) => titles.map((title, at) => ({ const: `value${at + 1}`, title }));
@@ -18,8 +16,8 @@ export const ASKING_TOOLS: FixtureTools = {
   test_sampling: {
     input: object({ prompt: { type: 'string' } }, 'prompt'),
     async run({ prompt }, context) {
-      const content = { type: 'text', text: String(prompt) } as const;
-      const answer = await context.mcpReq.requestSampling({ messages: [{ role: 'user', content }], maxTokens: 100 });
+      const messages = [{ role: 'user' as const, content: { type: 'text' as const, text: String(prompt) } }];
+      const answer = await context.mcpReq.send({ method: 'sampling/createMessage', params: { messages, maxTokens: 100 } });
       const said = Array.isArray(answer.content) ? answer.content[0] : answer.content;
       return text(`LLM response: ${said?.type === 'text' ? said.text : ''}`);
     },
