@@ -7,6 +7,7 @@ import { CANCELLED, DEADLINE, type ExecutorFault, OVERLOADED, SHUTDOWN, toFault 
 import { Job } from './job.js';
 import { Owners } from './owners.js';
 import { Scopes } from './scopes.js';
+import { isThenable } from './thenable.js';
 
 export interface Bounds {
   readonly max_concurrency: number;
@@ -170,11 +171,4 @@ export class BoundedExecutor implements Executor {
     this.#deadlines.stop();
     this.#drain.end();
   }
-}
-
-/** Whatever a promise would adopt. */
-function isThenable(value: unknown): value is PromiseLike<unknown> {
-  if (value instanceof Promise) return true;
-  if ((typeof value !== 'object' && typeof value !== 'function') || value === null) return false;
-  return typeof (value as { then?: unknown }).then === 'function';
 }

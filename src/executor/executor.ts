@@ -1,7 +1,7 @@
 import type { Clock } from '../contract/clock.js';
 import { BoundedExecutor } from './bounded.js';
 
-export { ExecutorFault, type ExecutorFaultCode } from './fault.js';
+export { ExecutorFault } from './fault.js';
 
 /** Runs calls side by side, never more than it was given room for. Whoever was handed one does not drain it; whoever made it does. */
 export interface Executor {

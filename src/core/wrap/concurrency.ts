@@ -1,0 +1,41 @@
+import { checkNames, type KeyOf, toKeyOf, toPositive } from './options.js';
+import { CONCURRENCY_LIMIT } from './refusal.js';
+import { whenSettled } from './settled.js';
+import type { Wrapper } from './wrapper.js';
+
+export interface ConcurrencyOptions {
+  /** Handlers of this component that run at once for one key. Default 32. */
+  readonly limit?: number;
+  /** Default: all calls share one bucket. */
+  readonly key?: KeyOf;
+}
+
+/**
+ * Refuses a call with `Component concurrency limit reached` while `limit` handlers of the component run for its key. A permit returns
+ * when the handler has answered or failed, also when its call was given up long before. Nothing is kept of a key without any.
+ */
+export function withConcurrency(options: ConcurrencyOptions = {}): Wrapper {
+  checkNames('concurrency', options, ['limit', 'key']);
+  const limit = toPositive('concurrency', 'limit', options.limit, 32);
+  const keyOf = toKeyOf('concurrency', options.key);
+  return {
+    name: 'concurrency',
+    open: () => {
+      const running = new Map<string, number>();
+      return (next) => (input, context) => {
+        const key = keyOf(context);
+        const count = running.get(key) ?? 0;
+        if (count >= limit) throw CONCURRENCY_LIMIT;
+        running.set(key, count + 1);
+        return whenSettled(
+          () => next(input, context),
+          () => {
+            const left = (running.get(key) ?? 1) - 1;
+            if (left > 0) running.set(key, left);
+            else running.delete(key);
+          },
+        );
+      };
+    },
+  };
+}
