@@ -3,11 +3,11 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { after, describe, it } from 'node:test';
 import { parse } from 'yaml';
 import { builtins } from '../gates/index.js';
+import { chainInput } from '../src/assembly/snapshot.js';
 import { resolveConfig } from '../src/config/load.js';
 import { ConfigSchema } from '../src/config/schema/config.js';
 import { LimitsSchema } from '../src/config/schema/limits.js';
 import { checkChains } from '../src/gate-chain/load.js';
-import { chainInput } from '../src/assembly/snapshot.js';
 import { folderWith } from './support/config-files.js';
 import { repositoryPath } from './support/repository.js';
 

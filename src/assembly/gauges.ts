@@ -1,10 +1,8 @@
 import type { Metrics } from '../contract/metrics.js';
-import type { HttpRuntime } from '../contract/runtime.js';
 import type { WorkView } from '../listener/connection.js';
 import type { DrainState } from '../listener/drain.js';
 import type { Listener } from '../listener/server.js';
-import type { ProxiedRuntime } from '../runtime/proxied.js';
-import type { Runtimes } from './runtimes.js';
+import type { AnyRuntime, Runtimes } from './runtimes.js';
 
 const PHASES = ['head', 'gate', 'body', 'running', 'streaming', 'idle'] as const;
 const DRAIN_STATES: readonly DrainState[] = ['serving', 'draining', 'closing', 'closed'];
@@ -12,7 +10,7 @@ const HEALTHS = ['starting', 'ready', 'degraded', 'stopped'] as const;
 
 /** Gauges read the live objects at each scrape; nothing counts them up and down. */
 export function declareGauges(metrics: Metrics, listener: Listener, runtimes: () => Runtimes | undefined): void {
-  const live = (): (ProxiedRuntime | HttpRuntime)[] => [...(runtimes()?.by_name.values() ?? [])].map(({ runtime }) => runtime);
+  const live = (): AnyRuntime[] => [...(runtimes()?.by_name.values() ?? [])].map(({ runtime }) => runtime);
   metrics.gauge('connections', '', ['state'], () => {
     const count = new Map<string, number>(PHASES.map((state) => [state, 0]));
     for (const phase of listener.phases()) if (count.has(phase)) count.set(phase, (count.get(phase) ?? 0) + 1);
@@ -36,11 +34,15 @@ export function declareGauges(metrics: Metrics, listener: Listener, runtimes: ()
   );
   metrics.gauge('upstream_connections', '', ['runtime', 'state'], () =>
     live().flatMap((runtime) =>
-      'serve' in runtime
-        ? []
-        : Object.entries(runtime.stats()).map(([state, value]) => ({ value, labels: { runtime: runtime.name, state } })),
+      'stats' in runtime
+        ? Object.entries(runtime.stats()).map(([state, value]) => ({ value, labels: { runtime: runtime.name, state } }))
+        : [],
     ),
   );
+  const executors = (key: 'running' | 'queued') => () =>
+    live().flatMap((runtime) => ('load' in runtime ? [{ value: runtime.load[key], labels: { runtime: runtime.name } }] : []));
+  metrics.gauge('executor_running', '', ['runtime'], executors('running'));
+  metrics.gauge('executor_queued', '', ['runtime'], executors('queued'));
 }
 
 type Sample = { readonly labels: Readonly<Record<string, string>>; readonly value: number };

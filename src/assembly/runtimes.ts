@@ -2,22 +2,28 @@ import { readFileSync } from 'node:fs';
 import type { Config } from '../config/schema/config.js';
 import type { Clock } from '../contract/clock.js';
 import type { Log } from '../contract/log.js';
+import type { Metrics } from '../contract/metrics.js';
 import type { HttpRuntime } from '../contract/runtime.js';
 import type { Telemetry } from '../contract/telemetry.js';
+import type { HostedRuntime } from '../runtime/hosted.js';
 import { createOpaqueHttp } from '../runtime/opaque-http.js';
 import { createProxied, type ProxiedRuntime } from '../runtime/proxied.js';
 import { createSessionSeal, type SessionSeal } from '../runtime/session-seal.js';
+import { openHosted } from './hosted.js';
 
 export interface RuntimeDeps {
   readonly log: Log;
   readonly clock: Clock;
   readonly telemetry: Telemetry;
+  readonly metrics: Metrics;
 }
+
+export type AnyRuntime = ProxiedRuntime | HttpRuntime | HostedRuntime;
 
 /** One runtime of the config, and everything that it was made from, as text: a reload that changes none of it keeps the runtime. */
 export interface OpenRuntime {
   readonly made_from: string;
-  readonly runtime: ProxiedRuntime | HttpRuntime;
+  readonly runtime: AnyRuntime;
 }
 
 /** Every runtime of a config, by name. */
@@ -26,13 +32,16 @@ export interface Runtimes {
   readonly seal: { readonly made_from: string; readonly seal: SessionSeal };
 }
 
-/** Makes the runtimes of a config; those that a former config made in the same way are taken over. Nothing is started yet. */
-export function createRuntimes(config: Config, deps: RuntimeDeps, former?: Runtimes): Runtimes {
+/**
+ * Makes the runtimes of a config; those that a former config made in the same way are taken over. Nothing is started yet. Rejects
+ * with ConfigError when the module of a hosted server cannot be used. `folder` is the config file's.
+ */
+export async function createRuntimes(config: Config, folder: string, deps: RuntimeDeps, former?: Runtimes): Promise<Runtimes> {
   const seal = sealOf(config, deps, former);
   const by_name = new Map<string, OpenRuntime>();
   for (const [name, options] of Object.entries(config.runtimes)) {
-    const ca = options.ca_file === undefined ? undefined : readFileSync(options.ca_file, 'utf8');
-    const { public_url } = config.listener;
+    const ca = !('ca_file' in options) || options.ca_file === undefined ? undefined : readFileSync(options.ca_file, 'utf8');
+    const { public_url, sessions } = config.listener;
     const made_from = JSON.stringify([options, ca, options.kind === 'http' ? public_url : seal.made_from]);
     const kept = former?.by_name.get(name);
     if (kept?.made_from === made_from) {
@@ -40,11 +49,12 @@ export function createRuntimes(config: Config, deps: RuntimeDeps, former?: Runti
       continue;
     }
     const own = { ...deps, log: deps.log.child({ runtime: name }) };
-    const runtime =
-      options.kind === 'http'
-        ? createOpaqueHttp({ ...options, name, ca, public_url }, own)
-        : createProxied({ ...options, name, ca }, { ...own, seal: seal.seal });
-    by_name.set(name, { made_from, runtime });
+    const make = (): AnyRuntime | Promise<AnyRuntime> => {
+      if (options.kind === 'http') return createOpaqueHttp({ ...options, name, ca, public_url }, own);
+      if (options.kind === 'hosted') return openHosted({ ...options, name, folder, state_keys: sessions.keys }, own);
+      return createProxied({ ...options, name, ca }, { ...own, seal: seal.seal });
+    };
+    by_name.set(name, { made_from, runtime: await make() });
   }
   return { by_name, seal };
 }

@@ -30,7 +30,7 @@ export interface SnapshotDeps extends RuntimeDeps {
  */
 export async function openSnapshot(loaded: LoadedConfig, public_url: string, deps: SnapshotDeps, former?: Snapshot): Promise<Snapshot> {
   const { config, folder } = loaded;
-  const runtimes = createRuntimes(config, deps, former?.runtimes);
+  const runtimes = await createRuntimes(config, folder, deps, former?.runtimes);
   const fresh = [...runtimes.by_name].filter(([name, open]) => former?.runtimes.by_name.get(name) !== open).map(([, open]) => open);
   try {
     for (const { runtime } of fresh) await runtime.start(deps.signal);

@@ -45,7 +45,10 @@ function namedFiles({ listener, runtimes, telemetry }: View): readonly NamedFile
   add(['listener', 'tls', 'cert_file'], listener?.tls?.cert_file);
   add(['listener', 'tls', 'key_file'], listener?.tls?.key_file);
   add(['listener', 'tls', 'client_ca_file'], listener?.tls?.client_ca_file);
-  for (const [name, runtime] of runtimes) add(['runtimes', name, 'ca_file'], runtime?.ca_file);
+  for (const [name, runtime] of runtimes) {
+    if (runtime !== undefined && 'url' in runtime) add(['runtimes', name, 'ca_file'], runtime.ca_file);
+    if (runtime?.kind === 'hosted' && !runtime.module.startsWith('npm:')) add(['runtimes', name, 'module'], runtime.module);
+  }
   const audit = telemetry?.audit?.file;
   if (audit !== '-') add(['telemetry', 'audit', 'file'], audit, true);
   return files;

@@ -80,7 +80,9 @@ export function serveBodiless(gated: Gated, exchange: ServedExchange): void {
 const EMPTY = Buffer.alloc(0);
 
 function run(call: Call, runtime: Runtime, exchange: ServedExchange): void {
-  if (exchange.ended || !exchange.begin(call)) return;
+  // A subscription lives for hours: the exchange keeps the call, and with it the body, as long.
+  const kept = call.method === 'subscriptions/listen' ? { ...call, body: EMPTY } : call;
+  if (exchange.ended || !exchange.begin(kept)) return;
   runtime.handle(call, exchange);
 }
 

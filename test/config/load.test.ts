@@ -3,6 +3,7 @@ import { after, describe, it } from 'node:test';
 import { loadConfig, resolveConfig } from '../../src/config/load.js';
 import { locate } from '../../src/config/source.js';
 import { configErrorOf, folderWith } from '../support/config-files.js';
+import { upstream } from '../support/upstream-config.js';
 
 const MINIMAL =
   'runtimes:\n  a: { kind: proxied, url: "http://127.0.0.1:3001/mcp" }\nroutes:\n  - { path: /a/mcp, public: true, runtime: a }\n';
@@ -129,7 +130,7 @@ describe('resolveConfig', () => {
     const before = structuredClone(input);
     const loaded = resolveConfig(input, { env: { KEY: 'k' }, folder: '/tmp' });
     assert.deepEqual(input, before);
-    assert.equal(loaded.config.runtimes.a?.headers['x-api-key'], 'k');
+    assert.equal(upstream(loaded.config.runtimes.a).headers['x-api-key'], 'k');
     assert.equal(loaded.file, undefined);
     assert.equal(loaded.source, undefined);
     assert.deepEqual([...loaded.referenced], ['runtimes.a.headers.x-api-key']);

@@ -4,6 +4,7 @@ import { loadConfig } from '../../src/config/load.js';
 import { RUNTIME_KINDS } from '../../src/config/schema/runtimes.js';
 import { ConfigError } from '../../src/errors/error.js';
 import { folderWith } from '../support/config-files.js';
+import { upstream } from '../support/upstream-config.js';
 
 /** The example of the configuration contract: a config written to it must load for ever. `@` stands for the folder of the secrets. */
 const TEXT = `# yaml-language-server: $schema=./portcullis.schema.json
@@ -70,7 +71,7 @@ describe('the normative example', () => {
       ]);
       assert.deepEqual(config.listener.sessions, { keys: ['k'.repeat(44)], ttl_s: 86_400 });
       assert.deepEqual(config.gates.quota, { use: 'npm:@acme/quota', timeout_ms: 250, options: {} });
-      assert.equal(config.runtimes.files?.headers['x-api-key'], 'f');
+      assert.equal(upstream(config.runtimes.files).headers['x-api-key'], 'f');
       assert.deepEqual(config.routes, [
         {
           path: '/files/mcp',
@@ -86,7 +87,13 @@ describe('the normative example', () => {
   });
 
   it('loads whole, but for the kinds of runtime that this build does not have', () => {
-    const { folder: place, remove: end } = folderWith({ 'portcullis.yaml': whole, 'cert.pem': '', 'key.pem': '', 'ca.pem': '' });
+    const { folder: place, remove: end } = folderWith({
+      'portcullis.yaml': whole,
+      'clock-server.js': '',
+      'cert.pem': '',
+      'key.pem': '',
+      'ca.pem': '',
+    });
     const unknown = (kind: string, where: string) => (Object.hasOwn(RUNTIME_KINDS, kind) ? [] : [where]);
     let problems: readonly string[] = [];
     try {

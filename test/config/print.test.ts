@@ -3,6 +3,7 @@ import { describe, it } from 'node:test';
 import { parse } from 'yaml';
 import { resolveConfig } from '../../src/config/load.js';
 import { printConfig } from '../../src/config/print.js';
+import { upstream } from '../support/upstream-config.js';
 
 const INPUT = {
   routes: [{ path: '/mcp', gates: ['token'], runtime: 'files' }],
@@ -55,6 +56,6 @@ describe('printConfig', () => {
   });
 
   it('leaves the config itself as it was', () => {
-    assert.equal(loaded.config.runtimes.files?.headers['x-api-key'], 'hunter1');
+    assert.equal(upstream(loaded.config.runtimes.files).headers['x-api-key'], 'hunter1');
   });
 });

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { after, describe, it } from 'node:test';
 import { resolveConfig } from '../../src/config/load.js';
 import { configErrorOf, folderWith } from '../support/config-files.js';
+import { upstream } from '../support/upstream-config.js';
 
 const { folder, remove } = folderWith({ 'cert.pem': 'c', 'key.pem': 'k', 'ca.pem': 'a' });
 const UP = { kind: 'proxied', url: 'http://127.0.0.1:1/mcp' };
@@ -154,7 +155,7 @@ describe('rules', () => {
       client_certificates: 'require',
       min_version: 'TLSv1.2',
     });
-    assert.equal(config.runtimes.up?.ca_file, `${folder}/ca.pem`);
+    assert.equal(upstream(config.runtimes.up).ca_file, `${folder}/ca.pem`);
     assert.equal(config.telemetry.audit?.file, `${folder}/audit.log`);
     assert.equal(load({ telemetry: { audit: { file: '-' } } }).config.telemetry.audit?.file, '-');
     assert.deepEqual(told({ listener: { tls: { cert_file: 'no.pem', key_file: '.' } }, telemetry: { audit: { file: 'no/audit.log' } } }), [
@@ -232,7 +233,7 @@ describe('rules', () => {
     }
     assert.deepEqual(told(at('http://127.0.0.1/mcp', { host: '::', port: 80 })), ['runtimes.up.url: is this gateway itself']);
     for (const url of ['http://127.0.0.1:8081/mcp', 'http://other.internal:8080/mcp', 'http://10.0.0.1:8080/mcp']) {
-      assert.deepEqual(load(at(url)).config.runtimes.up?.url, url);
+      assert.deepEqual(upstream(load(at(url)).config.runtimes.up).url, url);
     }
     assert.equal(load(at('http://127.0.0.1:8080/mcp', { host: '10.0.0.9' })).config.listener.host, '10.0.0.9');
   });

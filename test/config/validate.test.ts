@@ -1,7 +1,10 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { resolveConfig } from '../../src/config/load.js';
+import { RUNTIME_KINDS } from '../../src/config/schema/runtimes.js';
 import { configErrorOf } from '../support/config-files.js';
+
+const KINDS = Object.keys(RUNTIME_KINDS).join(', ');
 
 const RUNTIMES = { up: { kind: 'proxied', url: 'http://127.0.0.1:1/mcp' } };
 const ROUTES = [{ path: '/mcp', public: true, runtime: 'up' }];
@@ -82,11 +85,11 @@ describe('validation', () => {
     const runtimes = (value: object) =>
       told({ runtimes: { ...RUNTIMES, x: value }, routes: [...ROUTES, { path: '/x', public: true, runtime: 'x' }] });
     assert.deepEqual(runtimes({ kind: 'proxy', url: 'http://u' }), [
-      'runtimes.x.kind: unknown kind; the kinds are proxied, http; did you mean proxied?',
+      `runtimes.x.kind: unknown kind; the kinds are ${KINDS}; did you mean proxied?`,
     ]);
-    assert.deepEqual(runtimes({ kind: 'stdio', command: 'x' }), ['runtimes.x.kind: unknown kind; the kinds are proxied, http']);
-    assert.deepEqual(runtimes({ url: 'http://u' }), ['runtimes.x.kind: is required. One of proxied, http.']);
-    assert.deepEqual(runtimes({ kind: 7 }), ['runtimes.x.kind: unknown kind; the kinds are proxied, http']);
+    assert.deepEqual(runtimes({ kind: 'telnet', command: 'x' }), [`runtimes.x.kind: unknown kind; the kinds are ${KINDS}`]);
+    assert.deepEqual(runtimes({ url: 'http://u' }), [`runtimes.x.kind: is required. One of ${KINDS}.`]);
+    assert.deepEqual(runtimes({ kind: 7 }), [`runtimes.x.kind: unknown kind; the kinds are ${KINDS}`]);
     assert.deepEqual(runtimes({ kind: 'proxied' }), [
       'runtimes.x.url: is required. URL of the MCP server: http(s), without userinfo, query or fragment. Nothing that a client sends shapes it.',
     ]);

@@ -39,7 +39,9 @@ export const forwardedIdentity: Rule = (view, report) => {
     if (route.gates.length === 0 && view.listener?.gates.length === 0) {
       report.errorAtKey([...at, 'forward_identity'], 'no gate runs before this route, so there is no identity to forward');
     }
-    const fixed = Object.keys(view.runtimes.get(route.runtime)?.headers ?? {});
+    const runtime = view.runtimes.get(route.runtime);
+    if (runtime?.kind === 'hosted') report.warn([...at, 'forward_identity'], 'has no effect: a hosted server gets the identity itself');
+    const fixed = runtime !== undefined && 'headers' in runtime ? Object.keys(runtime.headers) : [];
     if (fixed.some((name) => name.toLowerCase() === header.toLowerCase())) {
       report.error([...at, 'forward_identity', 'header'], `runtimes.${route.runtime}.headers sets this field already`);
     }

@@ -4,7 +4,7 @@ import type { Rule } from '../view.js';
 /** Static headers have one spelling each; a CA without TLS is pointless. */
 export const upstreams: Rule = ({ runtimes }, report) => {
   for (const [name, runtime] of runtimes) {
-    if (runtime === undefined) continue;
+    if (runtime === undefined || !('url' in runtime)) continue;
     const seen = new Set<string>();
     for (const header of Object.keys(runtime.headers)) {
       if (seen.has(header.toLowerCase()))
@@ -31,7 +31,7 @@ export const upstreams: Rule = ({ runtimes }, report) => {
 export const loops: Rule = ({ listener, ops, runtimes }, report) => {
   const own = [listener, ops?.enabled === true ? ops : undefined];
   for (const [name, runtime] of runtimes) {
-    const url = runtime === undefined || !URL.canParse(runtime.url) ? undefined : new URL(runtime.url);
+    const url = runtime === undefined || !('url' in runtime) || !URL.canParse(runtime.url) ? undefined : new URL(runtime.url);
     if (url === undefined) continue;
     const host = url.hostname.replace(/^\[|\]$/g, '');
     const port = Number(url.port === '' ? (url.protocol === 'https:' ? 443 : 80) : url.port);

@@ -34,8 +34,20 @@ const HttpSchema = section(
   { description: 'Plain HTTP beside MCP (an authorization server, a UI), mounted under the path of its route.' },
 );
 
+const HostedSchema = section(
+  {
+    kind: Type.Literal('hosted', { description: 'A server in this process.' }),
+    module: text(
+      "The module whose named export `server` is served: a file, or npm:PACKAGE, resolved from the config file's folder and never installed. Relative names start at the config file's folder. It is loaded once; a changed module needs a restart.",
+    ),
+    max_concurrency: count(32, 'Calls that run at once.', { maximum: 65_535 }),
+    max_queue: count(256, 'Calls that wait for their turn, fairly shared among callers. One more is OVERLOADED.', { maximum: 65_535 }),
+  },
+  { description: 'A server that runs in this process, in every protocol era: made by defineServer of portcullis/server.' },
+);
+
 /** Every kind of runtime, by the value of `kind`. */
-export const RUNTIME_KINDS = { proxied: ProxiedSchema, http: HttpSchema } as const;
+export const RUNTIME_KINDS = { proxied: ProxiedSchema, http: HttpSchema, hosted: HostedSchema } as const;
 
 /** One entry of `runtimes`; `kind` tells which. */
 export type RuntimeConfig = { [K in keyof typeof RUNTIME_KINDS]: Frozen<Filled<(typeof RUNTIME_KINDS)[K]>> }[keyof typeof RUNTIME_KINDS];

@@ -1,0 +1,168 @@
+import type { ChangeSource } from './changes.js';
+import type { Annotations, CompletionResult, Icon, JsonSchema, Meta, PromptResult, ResourceResult, ToolResult } from './content.js';
+import type { HandlerContext, InputRequired } from './handler.js';
+import type { Identity } from './identity.js';
+
+/** A value, or a promise of it. */
+export type Awaitable<T> = T | Promise<T>;
+
+/** How long and by whom a result may be kept (MCP 2026-07-28 Caching). Told to modern clients only. */
+export interface Caching {
+  /** Milliseconds, 0 or more. */
+  readonly ttl_ms?: number;
+  /** Default `private`. `public`: the same for every caller, also for callers that other credentials let in. */
+  readonly scope?: 'public' | 'private';
+}
+
+/** What every component may say of itself. */
+interface Described {
+  readonly title?: string;
+  readonly description?: string;
+  readonly icons?: readonly Icon[];
+  readonly _meta?: Meta;
+  /** The caller needs all of these scopes. Without them the component is in no list and a call answers as if it did not exist. */
+  readonly scopes?: readonly string[];
+}
+
+/** Hints about what a tool does; a client trusts them as far as it trusts the server (MCP schema `ToolAnnotations`). */
+export interface ToolAnnotations {
+  readonly title?: string;
+  readonly readOnlyHint?: boolean;
+  readonly destructiveHint?: boolean;
+  readonly idempotentHint?: boolean;
+  readonly openWorldHint?: boolean;
+}
+
+export interface ToolDefinition extends Described {
+  /** 1 to 128 of A-Z, a-z, 0-9, `_`, `-`, `.`; unique. */
+  readonly name: string;
+  /**
+   * JSON Schema 2020-12 of the arguments, its root an object. Default: no arguments. Depth at most 64, at most 2 000 subschemas,
+   * `$ref` inside the schema only. `x-mcp-header` on a string, integer or boolean property mirrors it into `Mcp-Param-…`.
+   */
+  readonly input?: JsonSchema;
+  /** JSON Schema 2020-12 of `structuredContent`. A result that does not fit is a failure of the server. */
+  readonly output?: JsonSchema;
+  readonly annotations?: ToolAnnotations;
+  /** Gets arguments that fit `input`. A string is a result of one text. Throw a `ToolError` to tell the model what went wrong. */
+  run(input: Readonly<Record<string, unknown>>, context: HandlerContext): Awaitable<string | ToolResult | InputRequired>;
+}
+
+/** What `read` answers: text or bytes of the resource, whole contents, or undefined when it is not there. */
+export type ReadAnswer = string | Uint8Array | ResourceResult | InputRequired | undefined;
+
+export interface ResourceDefinition extends Described {
+  /** An absolute URI (RFC 3986); unique. */
+  readonly uri: string;
+  readonly name: string;
+  readonly mimeType?: string;
+  readonly annotations?: Annotations;
+  /** Bytes. */
+  readonly size?: number;
+  /** Of what `read` answers. Default: 0 ms, private. */
+  readonly caching?: Caching;
+  read(input: { readonly uri: string }, context: HandlerContext): Awaitable<ReadAnswer>;
+}
+
+export interface TemplateDefinition extends Described {
+  /**
+   * RFC 6570 level 1 and 2: `{name}` stands for one or more characters that are not reserved, percent-decoded; `{+name}`, at most
+   * one of them, for one or more of any, as they are. At most 1 024 bytes and 32 variables, something between any two of them.
+   */
+  readonly uriTemplate: string;
+  readonly name: string;
+  readonly mimeType?: string;
+  readonly annotations?: Annotations;
+  readonly caching?: Caching;
+  read(
+    input: { readonly uri: string; readonly variables: Readonly<Record<string, string>> },
+    context: HandlerContext,
+  ): Awaitable<ReadAnswer>;
+}
+
+export interface PromptArgument {
+  readonly name: string;
+  readonly title?: string;
+  readonly description?: string;
+  readonly required?: boolean;
+}
+
+export interface PromptDefinition extends Described {
+  /** Unique. */
+  readonly name: string;
+  readonly arguments?: readonly PromptArgument[];
+  /** Gets the arguments that were given, all of them declared and every required one there. A string is one message of the user. */
+  get(input: Readonly<Record<string, string>>, context: HandlerContext): Awaitable<string | PromptResult | InputRequired>;
+}
+
+export interface CompletionInput {
+  /** What was typed so far. */
+  readonly value: string;
+  /** Arguments that are settled. */
+  readonly arguments: Readonly<Record<string, string>>;
+}
+
+/** Values for one argument of a prompt, or one variable of a template. */
+export interface CompletionDefinition {
+  /** Name of the prompt; or `template`. */
+  readonly prompt?: string;
+  /** The `uriTemplate` of the template. */
+  readonly template?: string;
+  /** Name of the argument or variable. */
+  readonly argument: string;
+  complete(input: CompletionInput, context: HandlerContext): Awaitable<readonly string[] | CompletionResult>;
+}
+
+/** A method of an extension. It exists for modern clients that declared the extension. */
+export interface ExtensionMethod {
+  /** `params` is what was sent, without `_meta`: nothing of it was checked. Returns the members of the result. */
+  run(params: Readonly<Record<string, unknown>>, context: HandlerContext): Awaitable<Readonly<Record<string, unknown>>>;
+}
+
+export interface ExtensionDefinition {
+  /** Told in the capabilities. Default `{}`. */
+  readonly settings?: Readonly<Record<string, unknown>>;
+  /** By method name, none of them a method of the protocol. */
+  readonly methods: Readonly<Record<string, ExtensionMethod>>;
+}
+
+/** What a policy judges. */
+export interface ComponentView {
+  readonly kind: 'tool' | 'resource' | 'template' | 'prompt' | 'method';
+  /** Name of a tool, prompt or method; URI of a resource; URI template of a template. */
+  readonly name: string;
+}
+
+/** Says whether the caller may see and use a component. Called for each component of a list: it must be quick. A throw means no. */
+export type Policy = (identity: Identity | undefined, component: ComponentView) => boolean;
+
+export interface ServerDefinition {
+  readonly name: string;
+  readonly version: string;
+  readonly title?: string;
+  readonly description?: string;
+  readonly websiteUrl?: string;
+  readonly icons?: readonly Icon[];
+  /** How to use the server, for the model. */
+  readonly instructions?: string;
+  readonly tools?: readonly ToolDefinition[];
+  readonly resources?: readonly ResourceDefinition[];
+  readonly templates?: readonly TemplateDefinition[];
+  readonly prompts?: readonly PromptDefinition[];
+  readonly completions?: readonly CompletionDefinition[];
+  readonly policy?: Policy;
+  /** Where `list_changed` and resource updates come from. Absent: nothing ever changes, and a subscription is completed at once. */
+  readonly changes?: ChangeSource;
+  /** By extension id, e.g. `com.example/thing`. */
+  readonly extensions?: Readonly<Record<string, ExtensionDefinition>>;
+  /** Of lists and `server/discover`. Default: 60 000 ms, private. Lists that scopes or a policy filter are always private. */
+  readonly caching?: Caching;
+  /** Components on one page of a list, 1 to 1 000; default 100. */
+  readonly page_size?: number;
+}
+
+/** A server, checked and frozen. Made by `defineServer`; give it to a route as the module's export `server`. */
+export interface Server {
+  readonly name: string;
+  readonly version: string;
+}

@@ -1,0 +1,61 @@
+import type { Wanted } from '../../contract/changes.js';
+import type { Ask } from '../../contract/handler.js';
+import type { HeaderView } from '../../contract/head.js';
+import type { Facts, Identity } from '../../contract/identity.js';
+import type { ComponentView } from '../../contract/server.js';
+import type { Dialect } from '../../dialect/dialect.js';
+import type { CallContext } from './context.js';
+import type { Round } from './rounds.js';
+import type { StateSeal } from './state-seal.js';
+
+/** One admitted request, its params parsed. */
+export interface CoreRequest {
+  readonly dialect: Dialect;
+  readonly method: string;
+  /** `params.name`, or `params.uri`; undefined when the method acts on nothing. */
+  readonly name: string | undefined;
+  /** Raw JSON text. */
+  readonly id: string;
+  /** Raw JSON text of `params._meta.progressToken`. */
+  readonly progress_token: string | undefined;
+  readonly params: Readonly<Record<string, unknown>>;
+  /** The id of the request in logs. */
+  readonly request_id: string;
+  readonly identity: Identity | undefined;
+  readonly facts: Facts;
+  /** Where `Mcp-Param-*` is mirrored; undefined on a transport without headers. */
+  readonly headers: HeaderView | undefined;
+}
+
+/** What the core needs beside the server. */
+export interface CoreEnvironment {
+  readonly seal: StateSeal;
+  /** Told when scopes or the policy hid a component from a call: the caller was told that it does not exist. */
+  hidden?(request: CoreRequest, component: ComponentView, why: 'scopes' | 'policy'): void;
+  /** A handler, a policy or a source threw something that is no `ToolError` or `RpcError`. */
+  crashed(request: CoreRequest, error: unknown): void;
+}
+
+/** The answer to a request, encoded but for the envelope. */
+export type Reply =
+  | { readonly kind: 'result'; readonly json: string; readonly outcome: 'ok' | 'tool_error' }
+  /** `json` is the error object. */
+  | { readonly kind: 'error'; readonly json: string; readonly rpc: number; readonly status: number }
+  /** A legacy client has to be asked first; then the job runs again with the answers. */
+  | { readonly kind: 'ask'; readonly ask: Ask };
+
+/** A request whose component was found and whose input was checked: what is left is the handler. */
+export interface Job {
+  readonly kind: 'job';
+  /** What a modern client came back with; undefined in a first round. */
+  readonly round: Round | undefined;
+  run(context: CallContext): Reply | Promise<Reply>;
+}
+
+/** A subscription that was admitted. */
+export interface Listen {
+  readonly kind: 'listen';
+  readonly wanted: Wanted | undefined;
+}
+
+export type Prepared = Reply | Job | Listen;

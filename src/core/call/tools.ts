@@ -1,0 +1,82 @@
+import type { ContentBlock, ToolResult } from '../../contract/content.js';
+import { contentFor, structuredFor } from '../../dialect/content.js';
+import { toEcho } from '../../wire/text.js';
+import { checkParamHeaders } from '../define/param-headers.js';
+import type { ServerRuntime, Tool } from '../define/server-runtime.js';
+import { ToolError } from './errors.js';
+import { isObject } from './params.js';
+import { faultReply, resultOf } from './reply.js';
+import type { CoreEnvironment, CoreRequest, Prepared, Reply } from './request.js';
+import { readRound } from './rounds.js';
+import { runHandler } from './run-handler.js';
+import { mayUse } from './visible.js';
+
+/** `tools/call`: the tool is there for the caller, the mirrored headers agree, the arguments fit its schema. */
+export function prepareTool(server: ServerRuntime, request: CoreRequest, env: CoreEnvironment): Prepared {
+  const tool = server.tools.get(request.name ?? '');
+  if (tool === undefined || !mayUse(server, tool, request, env)) {
+    return faultReply(request, { code: 'COMPONENT_NOT_FOUND', detail: `Unknown tool: ${toEcho(request.name ?? '')}` });
+  }
+  const args = request.params.arguments ?? NO_ARGUMENTS;
+  if (!isObject(args)) return faultReply(request, { code: 'INVALID_ARGUMENTS', detail: 'params.arguments must be an object.' });
+  if (tool.param_headers.length > 0 && request.headers !== undefined && request.dialect.era === 'modern') {
+    const detail = checkParamHeaders(tool.param_headers, request.headers, args);
+    if (detail !== undefined) return faultReply(request, { code: 'HEADER_MISMATCH', detail });
+  }
+  const round = readRound(server, request, env);
+  if (!round.ok) return faultReply(request, round.fault);
+  const why = tool.fits(args);
+  if (why !== undefined) return badArguments(server, request, why);
+  return {
+    kind: 'job',
+    round: round.value,
+    run: (context) => runHandler(toolHandler(server, request, tool, args), server, request, env, context),
+  };
+}
+
+const NO_ARGUMENTS: Readonly<Record<string, unknown>> = Object.freeze({});
+
+function toolHandler(server: ServerRuntime, request: CoreRequest, tool: Tool, args: Readonly<Record<string, unknown>>) {
+  return {
+    may_ask: true,
+    call: (context: Parameters<Tool['definition']['run']>[1]) => tool.definition.run(args, context),
+    encode: (answer: unknown) => encodeTool(server, request, tool, answer),
+    thrown: (error: unknown) => (error instanceof ToolError ? toolError(server, request, error.message) : undefined),
+  };
+}
+
+function badArguments(server: ServerRuntime, request: CoreRequest, why: string): Reply {
+  if (request.dialect.bad_arguments === 'tool_error') return toolError(server, request, `The arguments are not valid: ${why}`);
+  return faultReply(request, { code: 'INVALID_ARGUMENTS', detail: why });
+}
+
+function toolError(server: ServerRuntime, request: CoreRequest, message: string): Reply {
+  return resultOf(server, request, `"content":${textContent(message)},"isError":true`, undefined, 'tool_error');
+}
+
+function encodeTool(server: ServerRuntime, request: CoreRequest, tool: Tool, answer: unknown): Reply {
+  if (typeof answer === 'string' && tool.output_fits === undefined) return resultOf(server, request, `"content":${textContent(answer)}`);
+  if (!isObject(answer)) throw new TypeError(`tool ${tool.view.name} answered neither a text nor a result`);
+  const { content, structuredContent, isError, _meta } = answer as ToolResult;
+  if (tool.output_fits !== undefined && isError !== true) {
+    const why = structuredContent === undefined ? 'structuredContent is missing' : tool.output_fits(structuredContent);
+    if (why !== undefined) throw new TypeError(`tool ${tool.view.name} answered what its output schema does not allow: ${why}`);
+  }
+  const structured = structuredFor(request.dialect, structuredContent);
+  let members = `"content":${contentJson(request, tool, content, structuredContent)}`;
+  if (structured !== undefined) members += `,"structuredContent":${JSON.stringify(structured)}`;
+  if (isError === true) members += ',"isError":true';
+  return resultOf(server, request, members, _meta, isError === true ? 'tool_error' : 'ok');
+}
+
+function contentJson(request: CoreRequest, tool: Tool, content: readonly ContentBlock[] | undefined, structured: unknown): string {
+  if (content === undefined && structured !== undefined) return textContent(JSON.stringify(structured));
+  if (!Array.isArray(content) || !content.every((block) => isObject(block) && typeof block.type === 'string')) {
+    throw new TypeError(`tool ${tool.view.name} answered content that is no list of content blocks`);
+  }
+  return JSON.stringify(contentFor(request.dialect, content));
+}
+
+function textContent(text: string): string {
+  return `[{"type":"text","text":${JSON.stringify(text)}}]`;
+}

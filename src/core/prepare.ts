@@ -1,0 +1,57 @@
+import { prepareCompletion } from './call/completion.js';
+import { isLogLevel } from './call/context.js';
+import { prepareExtension } from './call/extensions.js';
+import { discoverReply, initializeReply, setLevelReply } from './call/handshake.js';
+import { prepareListen } from './call/listen.js';
+import { listReply } from './call/lists.js';
+import { isObject, own } from './call/params.js';
+import { preparePrompt } from './call/prompts.js';
+import { faultReply, resultOf } from './call/reply.js';
+import type { CoreEnvironment, CoreRequest, Prepared } from './call/request.js';
+import { prepareRead, resourceExists, resourceNotFound } from './call/resources.js';
+import { prepareTool } from './call/tools.js';
+import type { ServerRuntime } from './define/server-runtime.js';
+
+/**
+ * Finds what a request asks for and checks its input, without running any handler. What needs none is answered at once. A method
+ * that the revision, the server or, for an extension, the client does not have does not exist. Never throws.
+ */
+export function prepare(server: ServerRuntime, request: CoreRequest, env: CoreEnvironment): Prepared {
+  const { method, dialect, params } = request;
+  if (!dialect.methods.has(method) || !server.methods.has(method)) {
+    return prepareExtension(server, request, env) ?? faultReply(request, { code: 'METHOD_NOT_FOUND' });
+  }
+  if (dialect.era === 'modern' && isObject(params._meta)) {
+    const level = own(params._meta, 'io.modelcontextprotocol/logLevel');
+    if (level !== undefined && !isLogLevel(level))
+      return faultReply(request, { code: 'INVALID_PARAMS', detail: 'params._meta asks for a log level that there is not.' });
+  }
+  switch (method) {
+    case 'tools/call':
+      return prepareTool(server, request, env);
+    case 'tools/list':
+    case 'resources/list':
+    case 'resources/templates/list':
+    case 'prompts/list':
+      return listReply(server, request, env);
+    case 'resources/read':
+      return prepareRead(server, request, env);
+    case 'prompts/get':
+      return preparePrompt(server, request, env);
+    case 'completion/complete':
+      return prepareCompletion(server, request, env);
+    case 'subscriptions/listen':
+      return prepareListen(server, request, env);
+    case 'server/discover':
+      return discoverReply(server, request);
+    case 'initialize':
+      return initializeReply(server, request);
+    case 'logging/setLevel':
+      return setLevelReply(server, request);
+    case 'resources/subscribe':
+    case 'resources/unsubscribe':
+      return resourceExists(server, request, env, request.name ?? '') ? resultOf(server, request, '') : resourceNotFound(request);
+    default:
+      return resultOf(server, request, '');
+  }
+}

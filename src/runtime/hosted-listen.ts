@@ -1,0 +1,153 @@
+import type { Change, Wanted } from '../contract/changes.js';
+import type { AnswerWriter, EndReason, Exchange } from '../contract/runtime.js';
+import type { CoreEnvironment, CoreRequest } from '../core/call/request.js';
+import type { ServerRuntime } from '../core/define/server-runtime.js';
+import { GatewayError } from '../errors/error.js';
+
+/**
+ * Opens a `subscriptions/listen` stream: the acknowledgement first, naming only what will come; then each change, the next one
+ * pulled from the source once the reader has taken the one before. What nothing was promised to is completed at once.
+ */
+export function openSubscription(
+  server: ServerRuntime,
+  request: CoreRequest,
+  wanted: Wanted | undefined,
+  exchange: Exchange,
+  env: CoreEnvironment,
+): void {
+  if (!exchange.accepts_events) {
+    return exchange.fail(new GatewayError('NOT_ACCEPTABLE', { detail: 'subscriptions/listen answers with an event stream.' }));
+  }
+  const writer = exchange.events([]);
+  if (writer === undefined) return;
+  // The request, with its params, must not stay in memory as long as the stream.
+  const { id, identity } = request;
+  const tag = `"_meta":{"io.modelcontextprotocol/subscriptionId":${id}}`;
+  send(
+    writer,
+    `{"jsonrpc":"2.0","method":"notifications/subscriptions/acknowledged","params":{"notifications":${filterOf(wanted)},${tag}}}`,
+  );
+  const complete = completion(server, id);
+  const source = server.definition.changes;
+  if (wanted === undefined || source === undefined) {
+    send(writer, complete);
+    return writer.end('source', 'ok');
+  }
+  const stop = new AbortController();
+  const crashed = { ...request, params: {}, headers: undefined };
+  const subscription = new Subscription(writer, wanted, tag, complete, stop, (error) => env.crashed(crashed, error));
+  exchange.onCancel((reason) => subscription.stop(reason));
+  subscription.run(() => source.open(wanted, { identity, signal: stop.signal }));
+}
+
+/** One open stream. It ends once, by its source, its reader or the gateway, and closes the source then. */
+class Subscription {
+  readonly #writer: AnswerWriter;
+  readonly #wanted: Wanted;
+  readonly #tag: string;
+  readonly #complete: string;
+  readonly #stop: AbortController;
+  readonly #crashed: (error: unknown) => void;
+  #source: AsyncIterator<Change> | undefined;
+  #resume: (() => void) | undefined;
+  #over = false;
+
+  constructor(
+    writer: AnswerWriter,
+    wanted: Wanted,
+    tag: string,
+    complete: string,
+    stop: AbortController,
+    crashed: (error: unknown) => void,
+  ) {
+    this.#writer = writer;
+    this.#wanted = wanted;
+    this.#tag = tag;
+    this.#complete = complete;
+    this.#stop = stop;
+    this.#crashed = crashed;
+    writer.onDrain(() => {
+      const resume = this.#resume;
+      this.#resume = undefined;
+      resume?.();
+    });
+  }
+
+  run(open: () => AsyncIterable<Change>): void {
+    this.#pump(open).then(
+      () => this.#end('source'),
+      (error: unknown) => {
+        if (this.#over) return;
+        this.#crashed(error);
+        this.#end('error');
+      },
+    );
+  }
+
+  /** The stream ended, and not by its source. */
+  stop(reason: EndReason): void {
+    if (this.#over) return;
+    this.#over = true;
+    this.#resume?.();
+    this.#stop.abort(reason);
+    // A source that waits is woken by the signal; its own end is its own matter.
+    this.#source?.return?.().then(undefined, () => undefined);
+  }
+
+  async #pump(open: () => AsyncIterable<Change>): Promise<void> {
+    this.#source = open()[Symbol.asyncIterator]();
+    for (;;) {
+      const { done, value } = await this.#source.next();
+      if (done === true || this.#over) return;
+      const json = this.#encode(value);
+      if (json !== undefined && !send(this.#writer, json)) await this.#drained();
+      if (this.#over) return;
+    }
+  }
+
+  #drained(): Promise<void> {
+    if (this.#over) return Promise.resolve();
+    return new Promise((resolve) => {
+      this.#resume = resolve;
+    });
+  }
+
+  #end(reason: 'source' | 'error'): void {
+    if (this.#over) return;
+    this.#over = true;
+    if (reason === 'source') send(this.#writer, this.#complete);
+    this.#writer.end(reason, reason === 'source' ? 'ok' : 'rpc_error', reason === 'source' ? undefined : -32603);
+  }
+
+  /** Undefined for a change that was not acknowledged. */
+  #encode(change: Change): string | undefined {
+    const wanted = this.#wanted;
+    if (change.kind === 'resource') {
+      if (!wanted.uris.has(change.uri)) return undefined;
+      return `{"jsonrpc":"2.0","method":"notifications/resources/updated","params":{"uri":${JSON.stringify(change.uri)},${this.#tag}}}`;
+    }
+    return wanted[change.kind]
+      ? `{"jsonrpc":"2.0","method":"notifications/${change.kind}/list_changed","params":{${this.#tag}}}`
+      : undefined;
+  }
+}
+
+function send(writer: AnswerWriter, json: string): boolean {
+  return writer.write(Buffer.from(`event: message\ndata: ${json}\n\n`));
+}
+
+/** The successful response that ends a subscription (MCP 2026-07-28 Subscriptions, "Graceful Closure"). */
+function completion({ info }: ServerRuntime, id: string): string {
+  const meta = `"io.modelcontextprotocol/subscriptionId":${id},"io.modelcontextprotocol/serverInfo":${info}`;
+  return `{"jsonrpc":"2.0","id":${id},"result":{"resultType":"complete","_meta":{${meta}}}}`;
+}
+
+function filterOf(wanted: Wanted | undefined): string {
+  if (wanted === undefined) return '{}';
+  return JSON.stringify({
+    ...(wanted.tools ? { toolsListChanged: true } : {}),
+    ...(wanted.prompts ? { promptsListChanged: true } : {}),
+    ...(wanted.resources ? { resourcesListChanged: true } : {}),
+    ...(wanted.uris.size > 0 ? { resourceSubscriptions: [...wanted.uris] } : {}),
+  });
+}

@@ -1,0 +1,61 @@
+// What a server is written with: `import { defineServer } from 'portcullis/server'`.
+export type { Change, ChangeContext, ChangeSource, Hub, Published, Wanted } from './contract/changes.js';
+export type { Era } from './contract/claims.js';
+export type {
+  Annotations,
+  AudioContent,
+  CompletionResult,
+  ContentBlock,
+  EmbeddedResource,
+  Icon,
+  ImageContent,
+  JsonSchema,
+  JsonValue,
+  Meta,
+  PromptMessage,
+  PromptResult,
+  ResourceContents,
+  ResourceLink,
+  ResourceResult,
+  TextContent,
+  ToolResult,
+} from './contract/content.js';
+export type {
+  Ask,
+  ClientCapabilities,
+  ClientInfo,
+  ElicitRequest,
+  HandlerContext,
+  InputRequest,
+  InputRequired,
+  InputResponses,
+  LogLevel,
+  RootsRequest,
+  SampleRequest,
+} from './contract/handler.js';
+export type { Facts, Identity } from './contract/identity.js';
+export { type Static, type TSchema, Type } from './contract/options.js';
+export type {
+  Awaitable,
+  Caching,
+  CompletionDefinition,
+  CompletionInput,
+  ComponentView,
+  ExtensionDefinition,
+  ExtensionMethod,
+  Policy,
+  PromptArgument,
+  PromptDefinition,
+  ReadAnswer,
+  ResourceDefinition,
+  Server,
+  ServerDefinition,
+  TemplateDefinition,
+  ToolAnnotations,
+  ToolDefinition,
+} from './contract/server.js';
+export { RpcError, ToolError } from './core/call/errors.js';
+export { defineServer } from './core/define/define-server.js';
+export { acceptedContent, elicit, elicitUrl, listRoots, sample } from './core/define/questions.js';
+export { defineTool, type TypedTool } from './core/define/typed.js';
+export { createHub } from './core/hub.js';
