@@ -68,6 +68,8 @@ export interface Exchange {
   readonly ended: boolean;
   /** Progress was seen: the deadline starts again, up to `request_timeout_max_ms` in all. */
   progressed(): void;
+  /** The server asked its client something in the middle of the call: a person may answer, so the deadline is `request_timeout_max_ms`. */
+  questioned(): void;
   /** A whole answer. */
   respond(status: number, headers: HeaderList, body: Uint8Array, outcome: AnswerOutcome, rpc_code?: number): void;
   /** A JSON answer that is too large to hold: its head goes now, its bytes follow. `length` is the exact length if known. */

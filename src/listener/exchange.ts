@@ -97,7 +97,12 @@ export class CallExchange implements Exchange, Ticking {
   }
 
   progressed(): void {
-    this.#deadline_ms = Math.min(this.#env.clock.mono_ms() + this.#env.limits.request_timeout_ms, this.#cap_ms);
+    const again_ms = this.#env.clock.mono_ms() + this.#env.limits.request_timeout_ms;
+    this.#deadline_ms = Math.min(Math.max(this.#deadline_ms, again_ms), this.#cap_ms);
+  }
+
+  questioned(): void {
+    this.#deadline_ms = this.#cap_ms;
   }
 
   respond(status: number, headers: HeaderList, body: Uint8Array, outcome: AnswerOutcome, rpc_code?: number): void {
@@ -146,13 +151,8 @@ export class CallExchange implements Exchange, Ticking {
   accept(status = 202, headers: HeaderList = []): void {
     const response = this.#take('ok', undefined);
     if (response === undefined) return;
-    sendWhole(
-      response,
-      status,
-      [...headers, 'content-length', '0', 'x-request-id', this.#asked.request_id, ...this.#asked.extra],
-      '',
-      false,
-    );
+    const list = [...headers, 'content-length', '0', 'x-request-id', this.#asked.request_id, ...this.#asked.extra];
+    sendWhole(response, status, list, '', false);
   }
 
   fail(error: GatewayError): void {

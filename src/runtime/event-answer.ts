@@ -56,6 +56,7 @@ export class EventAnswer implements Answer, SseParserOptions {
     }
     this.#write(event);
     if (verdict.progress) exchange.progressed();
+    else if (verdict.kind === 'request' && call.era === 'legacy') exchange.questioned();
     if (final) this.#final(event, verdict);
   }
 

@@ -236,6 +236,27 @@ describe('running calls', () => {
     assert.match(answer.text, /"id":1,.*"code":"DEADLINE"/);
   });
 
+  test('a question to the client lasts until request_timeout_max_ms, progress restarts request_timeout_ms', async () => {
+    const telling = (tell: (exchange: Exchange) => void) => (call: Call, exchange: Exchange) => {
+      tell(exchange);
+      setTimeout(() => answerEmpty(call, exchange), 1200);
+    };
+    const questioned = telling((exchange) => {
+      exchange.questioned();
+      exchange.progressed();
+    });
+    const limits = { request_timeout_ms: 400, request_timeout_max_ms: 4000 };
+    const answers = await Promise.all([
+      ask({ limits, handle: questioned }, [REQUEST], 1800),
+      ask({ limits, handle: telling((exchange) => exchange.progressed()) }, [REQUEST], 1800),
+      ask({ limits: { request_timeout_ms: 100, request_timeout_max_ms: 400 }, handle: questioned }, [REQUEST], 1800),
+    ]);
+    assert.deepEqual(
+      answers.map(({ statuses }) => statuses),
+      [[200], [504], [504]],
+    );
+  });
+
   test('a call within the limit is not touched by the arrival deadlines', async () => {
     assert.deepEqual((await ask({ handle: later(900) }, [REQUEST], 1500)).statuses, [200]);
   });

@@ -57,6 +57,20 @@ describe('proxied: event streams', () => {
     assert.equal(exchange.writes[3], `data: ${final}\n\n`);
   });
 
+  it('B28 a legacy server’s question to its client stops the usual clock; a modern stream carries none', async () => {
+    const question = '{"jsonrpc":"2.0","id":"e1","method":"elicitation/create","params":{}}';
+    const told = '{"jsonrpc":"2.0","method":"notifications/message","params":{}}';
+    answer = (_request, response) => void head(response).end(`data: ${told}\n\ndata: ${question}\n\ndata: ${final}\n\n`);
+    for (const [asked, count] of [
+      [legacyCall('tools/call'), 1],
+      [call, 0],
+    ] as const) {
+      const exchange = bench.send(asked);
+      assert.equal((await exchange.done).outcome, 'ok');
+      assert.deepEqual([exchange.question_count, exchange.progress_count], [count, 0]);
+    }
+  });
+
   it('B29 the response is found behind BOM, comments, retry, empty data and notifications, over data lines, CRLF and cut bytes', async () => {
     const message = '{"jsonrpc":"2.0","method":"notifications/message","params":{"data":"ü\\n"}}';
     const text =

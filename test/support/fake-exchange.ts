@@ -31,6 +31,7 @@ export interface FakeExchange extends Exchange {
   /** Each write so far, as text. */
   readonly writes: readonly string[];
   readonly progress_count: number;
+  readonly question_count: number;
   /** Most bytes that were ever queued for the reader. */
   readonly peak_bytes: number;
   /** Resolves when this many writes were made. */
@@ -51,6 +52,7 @@ class Fake implements FakeExchange {
   readonly done: Promise<FakeAnswer>;
   readonly writes: string[] = [];
   progress_count = 0;
+  question_count = 0;
   peak_bytes = 0;
   ended = false;
   readonly accepts_events: boolean;
@@ -80,6 +82,10 @@ class Fake implements FakeExchange {
 
   progressed(): void {
     this.progress_count += 1;
+  }
+
+  questioned(): void {
+    this.question_count += 1;
   }
 
   respond(status: number, headers: HeaderList, body: Uint8Array, outcome: AnswerOutcome, rpc_code?: number): void {
