@@ -56,9 +56,10 @@ export class Snapshots {
   }
 
   async close(): Promise<void> {
-    const all = [...this.#live];
-    this.#live.clear();
-    for (const snapshot of all) await closeSnapshot(snapshot, [], CLOSE_MS);
+    for (const snapshot of [...this.#live]) {
+      this.#live.delete(snapshot);
+      await closeSnapshot(snapshot, this.#live, CLOSE_MS);
+    }
   }
 
   async #reload(loaded: LoadedConfig, bound_url: string): Promise<ReloadResult> {
