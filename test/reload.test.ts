@@ -128,6 +128,7 @@ describe('reload', () => {
     for (let i = 0; i < 100; i++) {
       writeFileSync(file, yaml('/a/mcp', `  - { path: /extra${i}/mcp, public: true, runtime: u }\n`));
       await gateway.reload();
+      await wait(15);
     }
     going = false;
     await Promise.all(clients);
