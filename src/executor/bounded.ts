@@ -124,7 +124,6 @@ export class BoundedExecutor implements Executor {
     else {
       this.#running -= 1;
       this.#letGo(job);
-      job.token.forget();
       tell(value);
       this.#drain?.finished();
     }

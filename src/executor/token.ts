@@ -37,11 +37,6 @@ export class Token implements CancelToken {
     if (runs !== undefined) for (const run of runs) runSafely(run);
     this.#controller?.abort(toFault(reason));
   }
-
-  /** The call ended by itself: what waited for its cancellation is let go. */
-  forget(): void {
-    this.#runs = undefined;
-  }
 }
 
 function runSafely(run: () => void): void {

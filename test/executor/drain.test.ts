@@ -62,6 +62,7 @@ describe('executor: drain', () => {
     const { executor, clock, work } = make();
     const code = outcomeOf(executor.submit(work.run, call(1)));
     const drains = [executor.drain(5_000), executor.drain(9_000), executor.drain(1_000)];
+    assert.equal(clock.pending, 2, 'deadlines, drain');
     clock.advance(999);
     assert.equal(executor.load.running, 1);
     clock.advance(1);

@@ -133,6 +133,16 @@ describe('executor', () => {
     assert.equal(clock.pending, 0);
   });
 
+  it('forgets the deadline of a call that is over', async () => {
+    const { executor, clock } = make();
+    await executor.submit(() => 1, call('1', { deadline_ms: 100 }));
+    clock.advance(40);
+    await executor.submit(() => 2, call('2', { deadline_ms: 100 }));
+    assert.equal(clock.pending, 1, 'left alone until it fires');
+    clock.advance(60);
+    assert.equal(clock.pending, 0);
+  });
+
   it('refuses a deadline that has passed, and never fires for one that is infinite', async () => {
     const { executor, clock } = make();
     const work = makeWork();
