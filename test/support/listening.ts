@@ -77,7 +77,7 @@ export async function listening(setup: ListeningSetup = {}): Promise<Listening> 
       clock: systemClock,
       log: QUIET,
       telemetry,
-      readClaims,
+      readClaims: (headers, method) => readClaims(headers, method, 'defer'),
       failed: (_call, error) => void failures.push(error),
       denied: (denial) => void denials.push(denial),
       admitted: () => undefined,

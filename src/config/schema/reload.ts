@@ -1,4 +1,4 @@
-import { type Filled, flag, section } from './fields.js';
+import { flag, section } from './fields.js';
 
 export const ReloadSchema = section(
   {
@@ -9,6 +9,3 @@ export const ReloadSchema = section(
   },
   { default: {}, description: 'How a changed config is put in force: gates, routes and runtimes as one whole, without dropping a stream.' },
 );
-
-/** `reload`, every default filled. */
-export type ReloadConfig = Filled<typeof ReloadSchema>;
