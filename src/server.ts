@@ -41,6 +41,7 @@ export type {
   CompletionDefinition,
   CompletionInput,
   ComponentView,
+  ComponentWrapper,
   ExtensionDefinition,
   ExtensionMethod,
   Policy,
@@ -59,3 +60,6 @@ export { defineServer } from './core/define/define-server.js';
 export { acceptedContent, elicit, elicitUrl, listRoots, sample } from './core/define/questions.js';
 export { defineTool, type TypedTool } from './core/define/typed.js';
 export { createHub } from './core/hub.js';
+export { type ConcurrencyOptions, withConcurrency } from './core/wrap/concurrency.js';
+export { type RateLimitOptions, withRateLimit } from './core/wrap/rate-limit.js';
+export { type TimeoutOptions, withTimeout } from './core/wrap/timeout.js';

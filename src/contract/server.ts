@@ -14,6 +14,11 @@ export interface Caching {
   readonly scope?: 'public' | 'private';
 }
 
+/** A limit around one component, made by `withTimeout`, `withConcurrency` or `withRateLimit`. */
+export interface ComponentWrapper {
+  readonly name: string;
+}
+
 /** What every component may say of itself. */
 interface Described {
   readonly title?: string;
@@ -22,6 +27,8 @@ interface Described {
   readonly _meta?: Meta;
   /** The caller needs all of these scopes. Without them the component is in no list and a call answers as if it did not exist. */
   readonly scopes?: readonly string[];
+  /** Limits around the handler, the first one outermost. They apply after input was checked, on every transport. */
+  readonly wrap?: readonly ComponentWrapper[];
 }
 
 /** Hints about what a tool does; a client trusts them as far as it trusts the server (MCP schema `ToolAnnotations`). */

@@ -1,7 +1,9 @@
 import type { Change, Wanted } from '../contract/changes.js';
 import type { AnswerWriter, EndReason, Exchange } from '../contract/runtime.js';
+import { faultReply } from '../core/call/reply.js';
 import type { CoreEnvironment, CoreRequest } from '../core/call/request.js';
 import type { ServerRuntime } from '../core/define/server-runtime.js';
+import { CODES } from '../errors/codes.js';
 import { GatewayError } from '../errors/error.js';
 
 /**
@@ -34,8 +36,13 @@ export function openSubscription(
     return writer.end('source', 'ok');
   }
   const stop = new AbortController();
-  const crashed = { ...request, params: {}, headers: undefined };
-  const subscription = new Subscription(writer, wanted, tag, complete, stop, (error) => env.crashed(crashed, error));
+  const bare = { ...request, params: {}, headers: undefined };
+  const failed = faultReply(bare, { code: 'RUNTIME_FAILED' });
+  const error = `{"jsonrpc":"2.0","id":${id},"error":${failed.json}}`;
+  const subscription = new Subscription(writer, wanted, tag, complete, stop, (cause) => {
+    env.crashed(bare, cause);
+    return error;
+  });
   exchange.onCancel((reason) => subscription.stop(reason));
   subscription.run(() => source.open(wanted, { identity, signal: stop.signal }));
 }
@@ -47,7 +54,8 @@ class Subscription {
   readonly #tag: string;
   readonly #complete: string;
   readonly #stop: AbortController;
-  readonly #crashed: (error: unknown) => void;
+  /** Tells the log, and makes the error response. */
+  readonly #crashed: (error: unknown) => string;
   #source: AsyncIterator<Change> | undefined;
   #resume: (() => void) | undefined;
   #over = false;
@@ -58,7 +66,7 @@ class Subscription {
     tag: string,
     complete: string,
     stop: AbortController,
-    crashed: (error: unknown) => void,
+    crashed: (error: unknown) => string,
   ) {
     this.#writer = writer;
     this.#wanted = wanted;
@@ -75,11 +83,10 @@ class Subscription {
 
   run(open: () => AsyncIterable<Change>): void {
     this.#pump(open).then(
-      () => this.#end('source'),
+      () => this.#end('source', this.#complete),
       (error: unknown) => {
         if (this.#over) return;
-        this.#crashed(error);
-        this.#end('error');
+        this.#end('error', this.#crashed(error));
       },
     );
   }
@@ -112,11 +119,12 @@ class Subscription {
     });
   }
 
-  #end(reason: 'source' | 'error'): void {
+  #end(reason: 'source' | 'error', last: string): void {
     if (this.#over) return;
     this.#over = true;
-    if (reason === 'source') send(this.#writer, this.#complete);
-    this.#writer.end(reason, reason === 'source' ? 'ok' : 'rpc_error', reason === 'source' ? undefined : -32603);
+    send(this.#writer, last);
+    if (reason === 'source') this.#writer.end('source', 'ok');
+    else this.#writer.end('error', 'rpc_error', CODES.RUNTIME_FAILED.rpc);
   }
 
   /** Undefined for a change that was not acknowledged. */

@@ -111,7 +111,7 @@ class Round {
 
   refuse(): void {
     const detail = 'The client answered a question of the server with an error.';
-    this.#resolve({ kind: 'refused', reply: (request) => faultReply(request, { code: 'MISSING_CAPABILITY', detail }) as never });
+    this.#resolve({ kind: 'refused', reply: (request) => faultReply(request, { code: 'MISSING_CAPABILITY', detail }) });
   }
 
   abandon(): void {

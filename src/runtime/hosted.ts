@@ -8,6 +8,7 @@ import type { CoreEnvironment, CoreRequest } from '../core/call/request.js';
 import { createStateSeal } from '../core/call/state-seal.js';
 import { asRuntime, type ServerRuntime } from '../core/define/server-runtime.js';
 import { prepare } from '../core/prepare.js';
+import { openWrappers } from '../core/wrap/open-wrappers.js';
 import { dialectOf } from '../dialect/select.js';
 import { GatewayError } from '../errors/error.js';
 import { type CallExecutor, HostedCall, type HostedParts } from './hosted-call.js';
@@ -79,6 +80,7 @@ class Hosted implements HostedRuntime {
     const log = createRatedLog(deps.log, clock);
     this.#env = {
       seal: createStateSeal({ keys: options.state_keys, clock }),
+      wrapped: openWrappers(server, clock),
       crashed: ({ request_id, method, name }, error) => log.warn({ request_id, method, name, error: sayWhat(error) }, 'a handler failed'),
     };
   }

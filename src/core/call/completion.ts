@@ -26,6 +26,8 @@ export function prepareCompletion(server: ServerRuntime, request: CoreRequest, e
   if (completion === undefined) return encode(server, request, []);
   const input = { value: argument.value, arguments: settled as Readonly<Record<string, string>> };
   const handler = {
+    component: undefined,
+    input: undefined,
     may_ask: false,
     call: (call: CallContext) => completion.complete(input, call),
     encode: (answer: Awaited<ReturnType<CompletionDefinition['complete']>>) => encode(server, request, answer),

@@ -10,6 +10,8 @@ import type {
   LogLevel,
 } from '../../contract/handler.js';
 import type { Facts, Identity } from '../../contract/identity.js';
+import type { HandlerToken, WrapContext } from '../wrap/wrapper.js';
+import { ContextUnder } from './context-under.js';
 import { isObject } from './params.js';
 import type { CoreRequest } from './request.js';
 import type { Round } from './rounds.js';
@@ -27,7 +29,7 @@ export interface CallHost {
 }
 
 /** One call as its handler sees it. */
-export class CallContext implements HandlerContext {
+export class CallContext implements HandlerContext, WrapContext {
   readonly #request: CoreRequest;
   readonly #host: CallHost;
   readonly #round: Round | undefined;
@@ -100,6 +102,10 @@ export class CallContext implements HandlerContext {
 
   inputRequired(ask: Ask): InputRequired {
     return new Asking(ask);
+  }
+
+  under(token: HandlerToken): ContextUnder {
+    return new ContextUnder(this, token);
   }
 
   /** The handler is done: what it still says is dropped. */

@@ -16,6 +16,8 @@ export function prepareExtension(server: ServerRuntime, request: CoreRequest, en
   if (!mayUse(server, route, request, env)) return undefined;
   const { _meta, ...params } = request.params;
   const handler = {
+    component: undefined,
+    input: undefined,
     may_ask: false,
     call: (context: CallContext) => route.method.run(params, context),
     encode: (answer: unknown) => encode(server, request, route, answer),

@@ -22,6 +22,8 @@ export function preparePrompt(server: ServerRuntime, request: CoreRequest, env: 
   const round = readRound(server, request, env);
   if (!round.ok) return faultReply(request, round.fault);
   const handler = {
+    component: prompt,
+    input: args,
     may_ask: true,
     call: (context: CallContext) => prompt.definition.get(args as Readonly<Record<string, string>>, context),
     encode: (answer: unknown) => encodePrompt(server, request, prompt, answer),

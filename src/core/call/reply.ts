@@ -2,7 +2,7 @@ import type { Meta } from '../../contract/content.js';
 import { CODES } from '../../errors/codes.js';
 import type { ProtocolFault } from '../../errors/error.js';
 import type { ServerRuntime } from '../define/server-runtime.js';
-import type { CoreRequest, Reply } from './request.js';
+import type { CoreRequest, ErrorReply, Reply } from './request.js';
 
 /** A complete result from its members' JSON text. */
 export function resultOf(
@@ -16,7 +16,7 @@ export function resultOf(
 }
 
 /** An error of the table, told as the request's revision tells it. `rpc` overrides the table's code where revisions differ. */
-export function faultReply(request: CoreRequest, fault: ProtocolFault, rpc?: number): Reply {
+export function faultReply(request: CoreRequest, fault: ProtocolFault, rpc?: number): ErrorReply {
   const row = CODES[fault.code];
   const message = fault.detail === undefined ? row.message : `${row.message} ${fault.detail}`;
   const data = { code: fault.code, request_id: request.request_id, ...fault.data };
@@ -24,7 +24,7 @@ export function faultReply(request: CoreRequest, fault: ProtocolFault, rpc?: num
 }
 
 /** Any JSON-RPC error. */
-export function errorReply(request: CoreRequest, rpc: number, message: string, data: unknown, status: number): Reply {
+export function errorReply(request: CoreRequest, rpc: number, message: string, data: unknown, status: number): ErrorReply {
   return { kind: 'error', json: JSON.stringify({ code: rpc, message, data }), rpc, status: request.dialect.status(status) };
 }
 

@@ -4,6 +4,7 @@ import type { HeaderView } from '../../contract/head.js';
 import type { Facts, Identity } from '../../contract/identity.js';
 import type { ComponentView } from '../../contract/server.js';
 import type { Dialect } from '../../dialect/dialect.js';
+import type { WrappedHandlers } from '../wrap/open-wrappers.js';
 import type { CallContext } from './context.js';
 import type { Round } from './rounds.js';
 import type { StateSeal } from './state-seal.js';
@@ -30,6 +31,7 @@ export interface CoreRequest {
 /** What the core needs beside the server. */
 export interface CoreEnvironment {
   readonly seal: StateSeal;
+  readonly wrapped: WrappedHandlers;
   /** Told when scopes or the policy hid a component from a call: the caller was told that it does not exist. */
   hidden?(request: CoreRequest, component: ComponentView, why: 'scopes' | 'policy'): void;
   /** A handler, a policy or a source threw something that is no `ToolError` or `RpcError`. */
@@ -39,10 +41,18 @@ export interface CoreEnvironment {
 /** The answer to a request, encoded but for the envelope. */
 export type Reply =
   | { readonly kind: 'result'; readonly json: string; readonly outcome: 'ok' | 'tool_error' }
-  /** `json` is the error object. */
-  | { readonly kind: 'error'; readonly json: string; readonly rpc: number; readonly status: number }
+  | ErrorReply
   /** A legacy client has to be asked first; then the job runs again with the answers. */
   | { readonly kind: 'ask'; readonly ask: Ask };
+
+export interface ErrorReply {
+  readonly kind: 'error';
+  /** The error object. */
+  readonly json: string;
+  readonly rpc: number;
+  /** HTTP. */
+  readonly status: number;
+}
 
 /** A request whose component was found and whose input was checked: what is left is the handler. */
 export interface Job {

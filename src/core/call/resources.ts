@@ -19,6 +19,8 @@ export function prepareRead(server: ServerRuntime, request: CoreRequest, env: Co
   // What depends on a client's answers is not part of the key that a cache would keep it by.
   const caching = round.value === undefined ? found.caching : NOT_CACHED;
   const handler = {
+    component: found.component,
+    input: found.input,
     may_ask: true,
     call: found.read,
     encode: (answer: ReadAnswer) => encodeRead(server, request, found.mimeType, caching, answer),
@@ -39,6 +41,8 @@ export function resourceNotFound(request: CoreRequest): Reply {
 }
 
 interface Found {
+  readonly component: Guarded;
+  readonly input: unknown;
   readonly caching: Required<Caching>;
   readonly mimeType: string | undefined;
   read(context: CallContext): ReturnType<ResourceDefinition['read']>;
@@ -48,13 +52,20 @@ function findResource(server: ServerRuntime, uri: string, may: (component: Guard
   const resource = server.resources.get(uri);
   if (resource !== undefined && may(resource)) {
     const { definition, caching } = resource;
-    return { caching, mimeType: definition.mimeType, read: (context) => definition.read({ uri }, context) };
+    return {
+      component: resource,
+      input: { uri },
+      caching,
+      mimeType: definition.mimeType,
+      read: (context) => definition.read({ uri }, context),
+    };
   }
   for (const template of server.templates) {
     const variables = template.pattern.match(uri);
     if (variables === undefined || !may(template)) continue;
     const { definition, caching } = template;
-    return { caching, mimeType: definition.mimeType, read: (context) => definition.read({ uri, variables }, context) };
+    const input = { uri, variables };
+    return { component: template, input, caching, mimeType: definition.mimeType, read: (context) => definition.read(input, context) };
   }
   return undefined;
 }

@@ -1,5 +1,7 @@
 import type { Awaitable } from '../../contract/server.js';
-import type { ServerRuntime } from '../define/server-runtime.js';
+import { isThenable } from '../../executor/thenable.js';
+import type { Guarded, ServerRuntime } from '../define/server-runtime.js';
+import { ComponentRefusal } from '../wrap/refusal.js';
 import { Asking, type CallContext } from './context.js';
 import { RpcError } from './errors.js';
 import { errorReply, FaultError, faultReply } from './reply.js';
@@ -7,8 +9,11 @@ import type { CoreEnvironment, CoreRequest, Reply } from './request.js';
 import { askReply } from './rounds.js';
 
 /** One handler with its answer's encoding. */
-export interface Handler<T> {
-  /** Calls the handler. */
+export interface Running<T> {
+  /** What the handler belongs to; undefined where there are no wrappers. */
+  readonly component: Guarded | undefined;
+  readonly input: unknown;
+  /** Calls the handler itself, without its wrappers. */
   call(context: CallContext): Awaitable<T>;
   /** Throws when the handler answered something that cannot be sent. */
   encode(answer: T): Reply;
@@ -20,7 +25,7 @@ export interface Handler<T> {
 
 /** Runs a handler and never throws: what it throws becomes a reply. Synchronous when the handler is. */
 export function runHandler<T>(
-  handler: Handler<T>,
+  handler: Running<T>,
   server: ServerRuntime,
   request: CoreRequest,
   env: CoreEnvironment,
@@ -35,19 +40,17 @@ export function runHandler<T>(
     context.end();
     const reply = handler.thrown?.(error);
     if (reply !== undefined) return reply;
+    if (error instanceof ComponentRefusal) return errorReply(request, -32603, error.text, { request_id: request.request_id }, 500);
     if (error instanceof RpcError) return errorReply(request, error.code, error.message, error.data, 200);
     if (error instanceof FaultError) return faultReply(request, error.fault);
     if (!context.cancelled) env.crashed(request, error);
     return faultReply(request, { code: 'RUNTIME_FAILED' });
   };
   try {
-    const answer = handler.call(context);
-    return isPromise(answer) ? answer.then(answered).catch(failed) : answered(answer);
+    const wrapped = handler.component === undefined ? undefined : env.wrapped.get(handler.component);
+    const answer = wrapped === undefined ? handler.call(context) : (wrapped(handler.input, context) as Awaitable<T>);
+    return isThenable(answer) ? Promise.resolve(answer).then(answered).catch(failed) : answered(answer);
   } catch (error) {
     return failed(error);
   }
-}
-
-function isPromise<T>(value: Awaitable<T>): value is Promise<T> {
-  return typeof value === 'object' && value !== null && typeof (value as Partial<Promise<T>>).then === 'function';
 }

@@ -3,6 +3,7 @@ import { contentFor, structuredFor } from '../../dialect/content.js';
 import { toEcho } from '../../wire/text.js';
 import { checkParamHeaders } from '../define/param-headers.js';
 import type { ServerRuntime, Tool } from '../define/server-runtime.js';
+import { ComponentRefusal } from '../wrap/refusal.js';
 import { ToolError } from './errors.js';
 import { isObject } from './params.js';
 import { faultReply, resultOf } from './reply.js';
@@ -38,10 +39,15 @@ const NO_ARGUMENTS: Readonly<Record<string, unknown>> = Object.freeze({});
 
 function toolHandler(server: ServerRuntime, request: CoreRequest, tool: Tool, args: Readonly<Record<string, unknown>>) {
   return {
+    component: tool,
+    input: args,
     may_ask: true,
     call: (context: Parameters<Tool['definition']['run']>[1]) => tool.definition.run(args, context),
     encode: (answer: unknown) => encodeTool(server, request, tool, answer),
-    thrown: (error: unknown) => (error instanceof ToolError ? toolError(server, request, error.message) : undefined),
+    thrown: (error: unknown) => {
+      if (error instanceof ToolError) return toolError(server, request, error.message);
+      return error instanceof ComponentRefusal ? toolError(server, request, error.text) : undefined;
+    },
   };
 }
 

@@ -1,6 +1,7 @@
 import type {
   Caching,
   CompletionDefinition,
+  ComponentWrapper,
   ExtensionDefinition,
   PromptDefinition,
   ResourceDefinition,
@@ -8,11 +9,12 @@ import type {
   ToolDefinition,
 } from '../../contract/server.js';
 import { DIALECTS } from '../../dialect/select.js';
+import { compileTemplate, type UriTemplate } from '../uri-template.js';
+import type { Wrapper } from '../wrap/wrapper.js';
 import { compileSchema } from './check-schema.js';
 import { whyNotExtension, whyNotName, whyNotToolName, whyNotUri } from './names.js';
 import { paramHeadersOf } from './param-headers.js';
 import { completionKey, type ExtensionRoute, type Prompt, type Resource, type Template, type Tool } from './server-runtime.js';
-import { compileTemplate, type UriTemplate } from './uri-template.js';
 
 /** Takes one problem: the component it is about, and what is wrong. */
 export type Collect = (where: string, message: string) => void;
@@ -31,7 +33,16 @@ export function buildTools(definitions: readonly ToolDefinition[], collect: Coll
     const param_headers = paramHeadersOf(input, report);
     if (fits === undefined) continue;
     const view = Object.freeze({ kind: 'tool', name } as const);
-    tools.set(name, { view, definition, input, fits, output_fits, param_headers, scopes: definition.scopes });
+    tools.set(name, {
+      view,
+      definition,
+      input,
+      fits,
+      output_fits,
+      param_headers,
+      scopes: definition.scopes,
+      wrap: wrapOf(definition, report),
+    });
   }
   return tools;
 }
@@ -44,7 +55,13 @@ export function buildResources(definitions: readonly ResourceDefinition[], colle
     const report = (message: string) => collect(`resource ${JSON.stringify(uri)}`, message);
     tell(report, whyNotUri(uri), whyNotName(name), mustRun(definition.read, 'read'), whyNotScopes(scopes), twice(resources, uri));
     const caching = cachingOf(definition.caching, report);
-    resources.set(uri, { view: Object.freeze({ kind: 'resource', name: uri }), definition, caching, scopes });
+    resources.set(uri, {
+      view: Object.freeze({ kind: 'resource', name: uri }),
+      definition,
+      caching,
+      scopes,
+      wrap: wrapOf(definition, report),
+    });
   }
   return resources;
 }
@@ -64,7 +81,14 @@ export function buildTemplates(definitions: readonly TemplateDefinition[], colle
       continue;
     }
     const caching = cachingOf(definition.caching, report);
-    templates.set(uriTemplate, { view: Object.freeze({ kind: 'template', name: uriTemplate }), definition, pattern, caching, scopes });
+    templates.set(uriTemplate, {
+      view: Object.freeze({ kind: 'template', name: uriTemplate }),
+      definition,
+      pattern,
+      caching,
+      scopes,
+      wrap: wrapOf(definition, report),
+    });
   }
   return [...templates.values()];
 }
@@ -81,7 +105,7 @@ export function buildPrompts(definitions: readonly PromptDefinition[], collect: 
       tell(report, whyNotName(argument.name), seen.has(argument.name) ? `has the argument ${argument.name} twice` : undefined);
       seen.add(argument.name);
     }
-    prompts.set(name, { view: Object.freeze({ kind: 'prompt', name }), definition, scopes });
+    prompts.set(name, { view: Object.freeze({ kind: 'prompt', name }), definition, scopes, wrap: wrapOf(definition, report) });
   }
   return prompts;
 }
@@ -126,7 +150,7 @@ export function buildExtensions(
       const taken = DIALECTS.some((dialect) => dialect.methods.has(name)) || name.startsWith('notifications/');
       tell(report, whyNotName(name), mustRun(method.run, `run of ${name}`), twice(routes, name));
       if (taken) report(`${name} is a method of the protocol`);
-      routes.set(name, { view: Object.freeze({ kind: 'method', name }), scopes: undefined, extension, method });
+      routes.set(name, { view: Object.freeze({ kind: 'method', name }), scopes: undefined, wrap: [], extension, method });
     }
   }
   return routes;
@@ -153,6 +177,12 @@ function whyNotScopes(scopes: unknown): string | undefined {
   )
     return undefined;
   return 'scopes must be a list of one or more texts';
+}
+
+function wrapOf({ wrap = [] }: { readonly wrap?: readonly ComponentWrapper[] }, report: (message: string) => void): readonly Wrapper[] {
+  const good = Array.isArray(wrap) && wrap.every((wrapper) => typeof (wrapper as Partial<Wrapper> | null)?.open === 'function');
+  if (!good) report('wrap must be a list of withTimeout(), withConcurrency(), withRateLimit()');
+  return good ? Object.freeze([...(wrap as readonly Wrapper[])]) : [];
 }
 
 function cachingOf(caching: Caching | undefined, report: (message: string) => void): Required<Caching> {

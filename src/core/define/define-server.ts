@@ -54,7 +54,7 @@ export function defineServer(definition: ServerDefinition): Server {
     completions,
     extensions,
     policy,
-    methods: methodsOf({ tools, resources, templates, prompts, completions }),
+    methods: methodsOf({ tools, resources, templates, prompts, completions, updates: changes?.publishes.updates === true }),
     caching,
     lists: new Map(DIALECTS.map((dialect) => [dialect.revision, encodeLists(dialect, listParts())])),
   });
@@ -66,14 +66,16 @@ interface Sizes {
   readonly templates: { readonly length: number };
   readonly prompts: { readonly size: number };
   readonly completions: { readonly size: number };
+  readonly updates: boolean;
 }
 
 /** A server without prompts has no `prompts/list`. */
-function methodsOf({ tools, resources, templates, prompts, completions }: Sizes): ReadonlySet<string> {
+function methodsOf({ tools, resources, templates, prompts, completions, updates }: Sizes): ReadonlySet<string> {
   const methods = ['server/discover', 'initialize', 'ping', 'subscriptions/listen', 'logging/setLevel'];
   if (tools.size > 0) methods.push('tools/list', 'tools/call');
   if (resources.size + templates.length > 0) {
-    methods.push('resources/list', 'resources/templates/list', 'resources/read', 'resources/subscribe', 'resources/unsubscribe');
+    methods.push('resources/list', 'resources/templates/list', 'resources/read');
+    if (updates) methods.push('resources/subscribe', 'resources/unsubscribe');
   }
   if (prompts.size > 0) methods.push('prompts/list', 'prompts/get');
   if (completions.size > 0) methods.push('completion/complete');

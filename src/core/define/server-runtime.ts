@@ -11,10 +11,11 @@ import type {
   TemplateDefinition,
   ToolDefinition,
 } from '../../contract/server.js';
+import type { UriTemplate } from '../uri-template.js';
+import type { Wrapper } from '../wrap/wrapper.js';
 import type { Validator } from './check-schema.js';
 import type { EncodedLists } from './encode-lists.js';
 import type { ParamHeader } from './param-headers.js';
-import type { UriTemplate } from './uri-template.js';
 
 /** Marks what `defineServer` made, also by another copy of this package. */
 export const BRAND = Symbol.for('portcullis.server.1');
@@ -23,6 +24,7 @@ export const BRAND = Symbol.for('portcullis.server.1');
 export interface Guarded {
   readonly view: ComponentView;
   readonly scopes: readonly string[] | undefined;
+  readonly wrap: readonly Wrapper[];
 }
 
 export interface Tool extends Guarded {
