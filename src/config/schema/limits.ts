@@ -25,7 +25,7 @@ export const LimitsSchema = section(
     ),
     request_timeout_ms: count(
       30_000,
-      'For queueing and running one call; progress extends it, and so does a question that a legacy server asks on the call's stream. Streams are not cut by it. Then a JSON-RPC error, with HTTP 504 if nothing was sent yet.',
+      'For queueing and running one call; progress extends it, and so does a question that a legacy server asks on the stream of its call. Streams are not cut by it. Then a JSON-RPC error, with HTTP 504 if nothing was sent yet.',
     ),
     request_timeout_max_ms: count(300_000, 'The most that progress can extend request_timeout_ms to, in all.'),
     max_subscriptions: count(256, 'Open subscription streams. One more is 503 with the request id, and its source is closed.'),
