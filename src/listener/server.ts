@@ -178,13 +178,14 @@ export class Listener {
   ): boolean {
     const { head } = visit;
     const { origins, hosts, routing } = now;
-    const preflight = head.method === 'OPTIONS' && routing.cors && origin !== undefined && route.kind !== 'served';
-    if (!preflight && route.methods !== undefined && !route.methods.has(head.method)) {
-      this.#turnAway(visit, 'METHOD_NOT_ALLOWED', undefined, undefined, { allow: [...route.methods].join(', ') });
+    const asked = head.headers.get('access-control-request-method') !== undefined;
+    const preflight = head.method === 'OPTIONS' && routing.cors && origin !== undefined && asked && route.kind !== 'served';
+    if (!preflight && !serves(route, head.method)) {
+      this.#turnAway(visit, 'METHOD_NOT_ALLOWED', undefined, undefined, { allow: [...(route.methods ?? ANY_METHOD)].join(', ') });
     } else if (hosts.checks && !hosts.isAllowed(head.headers, head.peer.trusted)) this.#turnAway(visit, 'HOST_NOT_ALLOWED');
     else if (route.kind !== 'served' && origin !== undefined && !known && !origins.isAllowed(origin))
       this.#turnAway(visit, 'ORIGIN_NOT_ALLOWED');
-    else if (preflight && head.headers.get('access-control-request-method') !== undefined) {
+    else if (preflight) {
       const methods = [...(route.methods ?? ANY_METHOD)].join(', ');
       response.writeHead(204, [
         ...preflightHeaders(origin, methods, head.headers.get('access-control-request-headers')),
@@ -241,6 +242,12 @@ const NOWHERE: ListenerRoute = {
 };
 
 const ANY_METHOD = ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE'];
+
+/** An MCP route has OPTIONS for preflights alone: no other one may be taken for a call. */
+function serves(route: ListenerRoute, method: string): boolean {
+  if (route.kind === 'mcp' && method === 'OPTIONS') return false;
+  return route.methods === undefined || route.methods.has(method);
+}
 
 /** The Origin of a request; a repeated one is not an origin. */
 function onlyOrigin(head: Head): string | undefined {

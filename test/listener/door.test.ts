@@ -132,6 +132,13 @@ describe('Origin and Host', () => {
     assert.doesNotMatch(denied.text, /access-control-allow/);
   });
 
+  test('an OPTIONS that asks for no method is no preflight and no call: 405, and nothing reaches the runtime', async () => {
+    for (const headers of ['Origin: https://app.example.com\r\n', 'Mcp-Session-Id: s\r\n', '']) {
+      const answer = await ask(up, { method: 'OPTIONS', headers });
+      assert.deepEqual([answer.status, answer.calls], [405, 0], headers);
+    }
+  });
+
   test('B14 refusals carry the CORS fields too', async () => {
     const answer = await ask(up, { headers: 'Origin: https://app.example.com\r\n', body: '[]' });
     assert.equal(answer.status, 400);
