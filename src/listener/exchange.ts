@@ -108,7 +108,7 @@ export class CallExchange implements Exchange, Ticking {
   respond(status: number, headers: HeaderList, body: Uint8Array, outcome: AnswerOutcome, rpc_code?: number): void {
     const response = this.#take(outcome, rpc_code);
     if (response === undefined) return;
-    if (!this.#asked.accepts_json && status === 200) return this.#respondAsEvent(body);
+    if (!this.#asked.accepts_json && status === 200) return this.#respondAsEvent(headers, body);
     const list = [...headers, 'content-length', String(body.length), 'x-request-id', this.#asked.request_id, ...this.#asked.extra];
     sendWhole(response, status, list, body, false);
   }
@@ -232,12 +232,20 @@ export class CallExchange implements Exchange, Ticking {
     return response;
   }
 
-  #respondAsEvent(body: Uint8Array): void {
+  #respondAsEvent(headers: HeaderList, body: Uint8Array): void {
     this.#answered = false;
     const outcome = this.#outcome === 'cancelled' ? 'ok' : (this.#outcome as AnswerOutcome);
     const code = this.#rpc_code;
-    const writer = this.events([]) as EventStream | undefined;
-    writer?.last(Buffer.from(body).toString('utf8'), 'source', outcome, code);
+    const writer = this.events(headers.filter((_, i) => headers[i - (i % 2)] !== 'content-type')) as EventStream | undefined;
+    // Between the tokens of a JSON text a line break is white space; in an event it would end the line.
+    writer?.last(
+      Buffer.from(body)
+        .toString('utf8')
+        .replace(/[\r\n]/g, ' '),
+      'source',
+      outcome,
+      code,
+    );
   }
 
   #stop(reason: EndReason): void {

@@ -213,4 +213,17 @@ describe('negotiation', () => {
       assert.match(text, /event: message\ndata: \{"jsonrpc":"2.0","id":1,"result":\{\}\}\n\n/);
       assert.ok(text.endsWith('0\r\n\r\n'), 'the stream ended');
     }));
+
+  test('an answer with line breaks is one data line, and its fields come along', () => {
+    const pretty = (_call: Call, exchange: Exchange): void => {
+      const body = Buffer.from('{\n\n"jsonrpc":"2.0",\r\n"id":1,"result":{}\r}');
+      exchange.respond(200, ['mcp-session-id', 's1', 'content-type', 'application/json'], body, 'ok');
+    };
+    return withListening({ handle: pretty }, async (up) => {
+      const { text } = await rawExchange(up.port, [accepting('text/event-stream')], 2000);
+      assert.match(text, /^HTTP\/1\.1 200 OK\r\nmcp-session-id: s1\r\ncontent-type: text\/event-stream\r\n/);
+      assert.equal(text.match(/content-type/g)?.length, 1);
+      assert.match(text, /\r\nevent: message\ndata: \{ {2}"jsonrpc":"2\.0", {2}"id":1,"result":\{\} \}\n\n\r\n/);
+    });
+  });
 });
