@@ -1,6 +1,7 @@
 /**
  * A text that is looked for in others, from either end, in time linear in what is looked through (Knuth, Morris, Pratt): `indexOf` is
- * not, for needles that repeat themselves. Positions are where the needle begins; -1: it is not there.
+ * not, for needles that repeat themselves. Positions are where the needle begins; -1: it is not there. What begins within a
+ * percent-encoded character is not there.
  */
 export class Needle {
   readonly #text: string;
@@ -37,7 +38,9 @@ export class Needle {
       const code = uri.charCodeAt(i);
       while (matched > 0 && text.charCodeAt(matched) !== code) matched = borders[matched - 1] as number;
       if (text.charCodeAt(matched) === code) matched += 1;
-      if (matched === text.length) return i + 1 - matched;
+      if (matched !== text.length) continue;
+      if (!isWithinEncoded(uri, i + 1 - matched)) return i + 1 - matched;
+      matched = borders[matched - 1] as number;
     }
     return -1;
   }
@@ -51,11 +54,19 @@ export class Needle {
       const code = uri.charCodeAt(i);
       while (matched > 0 && text.charCodeAt(matched) !== code) matched = borders[matched - 1] as number;
       if (text.charCodeAt(matched) === code) matched += 1;
-      if (matched === text.length) return i;
+      if (matched !== text.length) continue;
+      if (!isWithinEncoded(uri, i)) return i;
+      matched = borders[matched - 1] as number;
     }
     return -1;
   }
 }
+
+function isWithinEncoded(uri: string, at: number): boolean {
+  return uri.charCodeAt(at - 1) === PERCENT || uri.charCodeAt(at - 2) === PERCENT;
+}
+
+const PERCENT = 0x25;
 
 /** For each prefix of `text`: the length of its longest proper part that it begins and ends with. */
 function toBorders(text: string): Uint16Array {

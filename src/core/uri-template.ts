@@ -8,7 +8,7 @@ export interface UriTemplate {
   /**
    * The values with which the template makes this URI; undefined when it cannot. In time linear in the URI, without backtracking. A
    * value is never empty. Values of `{name}` are decoded; those of `{+name}` and `{#name}` are as they stand in the URI, which may be
-   * more than RFC 3986 allows, but has no control character. Where several values would do, those of `{name}` are short:
+   * more than RFC 3986 allows, but has no control character and no stray `%`. Where several values would do, those of `{name}` are short:
    * `{+path}.{kind}` takes `a.tar.gz` for `a.tar` and `gz`.
    */
   match(uri: string): Readonly<Record<string, string>> | undefined;
@@ -89,7 +89,9 @@ function toLiteral(text: string): string {
     if (character.charCodeAt(0) < 128 && !LITERAL.includes(character))
       throw new TypeError(`has ${JSON.stringify(character)}, which no URI has; percent-encode it`);
   }
-  return encodeReserved(text);
+  const encoded = encodeReserved(text);
+  if (decode(encoded) === undefined) throw new TypeError('has percent-encoded bytes that are not UTF-8');
+  return encoded;
 }
 
 /** From and to of each variable's value, flat; undefined: the literals are not there. */
@@ -123,7 +125,7 @@ function toValues(uri: string, spans: readonly number[], variables: readonly Var
   for (const [index, { name, reserved }] of variables.entries()) {
     const raw = uri.slice(spans[2 * index], Math.max(spans[2 * index] as number, spans[2 * index + 1] as number));
     const value = reserved ? raw : decodeSimple(raw);
-    if (value === undefined || value === '' || !isPlainText(value) || (reserved && hasControl(value))) return undefined;
+    if (value === undefined || value === '' || !isPlainText(value) || (reserved && !isRaw(value))) return undefined;
     values[name] = value;
   }
   return values;
@@ -134,17 +136,28 @@ function decodeSimple(raw: string): string | undefined {
     const code = raw.charCodeAt(i);
     if (code >= 128 || SIMPLE[code] === 0) return undefined;
   }
-  if (!raw.includes('%')) return raw;
+  return raw.includes('%') ? decode(raw) : raw;
+}
+
+function decode(encoded: string): string | undefined {
   try {
-    return decodeURIComponent(raw);
+    return decodeURIComponent(encoded);
   } catch {
     return undefined;
   }
 }
 
-function hasControl(text: string): boolean {
-  for (let i = 0; i < text.length; i++) if (text.charCodeAt(i) < 0x20 || text.charCodeAt(i) === 0x7f) return true;
-  return false;
+/** True for text without control characters and without half a percent-encoded one. */
+function isRaw(text: string): boolean {
+  for (let i = 0; i < text.length; i++) {
+    const code = text.charCodeAt(i);
+    if (code < 0x20 || code === 0x7f || (code === 0x25 && !(isHex(text.charCodeAt(i + 1)) && isHex(text.charCodeAt(i + 2))))) return false;
+  }
+  return true;
+}
+
+function isHex(code: number): boolean {
+  return (code >= 0x30 && code <= 0x39) || ((code | 0x20) >= 0x61 && (code | 0x20) <= 0x66);
 }
 
 function encode({ name, reserved }: Variable, values: Readonly<Record<string, string>>): string {

@@ -35,8 +35,17 @@ function everyWay(uri: string, literals: readonly string[], variables: readonly 
   const ways: string[][] = [];
   for (let length = 1; length <= rest.length; length++) {
     const value = rest.slice(0, length);
-    if (!variable.reserved && !/^(?:[A-Za-z0-9\-._~]|%[0-9A-F]{2})+$/.test(value)) continue;
+    if (!(variable.reserved ? /^(?:[^%\0-\x1f\x7f]|%[0-9A-Fa-f]{2})+$/ : /^(?:[A-Za-z0-9\-._~]|%[0-9A-Fa-f]{2})+$/).test(value)) continue;
+    if (!variable.reserved && !isDecodable(value)) continue;
     for (const way of everyWay(rest.slice(length), more, others)) ways.push([value, ...way]);
   }
   return ways;
+}
+
+function isDecodable(value: string): boolean {
+  try {
+    return !decodeURIComponent(value).includes('\0');
+  } catch {
+    return false;
+  }
 }

@@ -40,6 +40,12 @@ describe('URI template', () => {
       ['/x{#part}', '/x', undefined],
       ['aa{x}aa', 'aaa', undefined],
       ['aa{x}aa', 'aa-aa', { x: '-' }],
+      ['{a}1{b}', '%41x1y', { a: 'Ax', b: 'y' }],
+      ['{+a}4{b}', 'x4%41', { a: 'x', b: 'A' }],
+      ['{+a}4{b}', 'x%41', undefined],
+      ['{+a}', 'x%4', undefined],
+      ['{+a}', 'x%4g', undefined],
+      ['{a}%00{b}', 'x%00y', { a: 'x', b: 'y' }],
       ['{a}-{b}', 'x-y-z', { a: 'x', b: 'y-z' }],
       ['/é/{x}', '/%C3%A9/1', { x: '1' }],
       ['/%25/{x}', '/%25/1', { x: '1' }],
@@ -109,6 +115,7 @@ describe('URI template', () => {
       ['/ {a}', 'has " ", which no URI has; percent-encode it'],
       ['/%2/{a}', 'has a "%" without two hexadecimal digits'],
       ['/\ud800/{a}', 'has half a character'],
+      ['{a}%A9{b}', 'has percent-encoded bytes that are not UTF-8'],
       [7, 'must be a text'],
     ] as readonly (readonly [string, string])[])
       assert.throws(() => compileTemplate(template), { name: 'TypeError', message });
@@ -119,7 +126,27 @@ describe('URI template', () => {
   });
 
   it('equals a slow reference that tries every place', () => {
-    const piece = fc.constantFrom('a', 'b', '-', '/', '.', '%41', 'a/', '-a', 'aa', '/a/');
+    const piece = fc.constantFrom(
+      'a',
+      'b',
+      '-',
+      '/',
+      '.',
+      '%41',
+      'a/',
+      '-a',
+      'aa',
+      '/a/',
+      '4',
+      '1',
+      '41',
+      '%C3%A9',
+      '%C3',
+      '%A9',
+      '%00',
+      '%',
+      '\n',
+    );
     const text = (max: number) => fc.array(piece, { maxLength: max }).map((parts) => parts.join(''));
     const variables = fc.array(fc.constantFrom('', '', '+', '#'), { minLength: 1, maxLength: 4 });
     const example = fc.record({
@@ -147,7 +174,7 @@ describe('URI template', () => {
       }),
       { numRuns: 2_000 },
     );
-    assert.ok(matched > 100, `${matched} matches`);
+    assert.ok(matched > 60, `${matched} matches`);
   });
 
   it('matches what it expands, whatever the values', () => {
