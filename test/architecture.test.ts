@@ -78,7 +78,7 @@ const TABLE: Readonly<Record<string, Row>> = {
     modules: ['typebox', 'ajv', 'yaml', 'fastest-levenshtein', 'node:crypto', 'node:fs', 'node:net', 'node:path'],
   },
   testing: { ours: ['contract', 'errors', 'gate-chain'] },
-  demo: { ours: ['contract'], modules: ['jose', 'node:crypto', 'node:http', 'node:net'], files: ['src/system-clock.ts'] },
+  demo: { ours: ['contract'], modules: ['jose', 'node:crypto', 'node:http', 'node:net'], files: ['src/server.ts', 'src/system-clock.ts'] },
   print: { ours: ['config', 'contract', 'errors', 'telemetry', 'gates'] },
   assembly: {
     ours: ['config', 'contract', 'core', 'errors', 'executor', 'gate-chain', 'gates', 'listener', 'route', 'runtime', 'telemetry'],

@@ -4,7 +4,6 @@ import { type Command, Option } from 'commander';
 import { parse } from 'yaml';
 import { resolveConfig } from '../config/load.js';
 import { startDemoIssuer } from '../demo/issuer.js';
-import { startDemoServer } from '../demo/server.js';
 import { systemClock } from '../system-clock.js';
 import { toPort } from './run.js';
 import type { RunIo } from './run-io.js';
@@ -24,18 +23,17 @@ export function registerDemo(program: Command, io: RunIo): void {
 }
 
 async function runDemo(port: number, ops_port: number, io: RunIo): Promise<void> {
-  const server = await startDemoServer({ host: HOST, port: 0, clock: systemClock });
   const base = `http://${HOST}:${port}`;
   const issuer = await startDemoIssuer({ host: HOST, port: 0, audience: `${base}/mcp`, scopes: ['mcp.read'], clock: systemClock });
   try {
     const input = parse(readFileSync(CONFIG, 'utf8'));
     input.listener.port = port;
     input.ops = { ...input.ops, port: ops_port };
-    const env = { ...io.env, DEMO_UPSTREAM: server.url, DEMO_ISSUER: issuer.issuer };
+    const env = { ...io.env, DEMO_ISSUER: issuer.issuer };
     const loaded = resolveConfig(input, { env, folder: fileURLToPath(new URL('.', CONFIG)) });
     await serveUntilSignal(loaded, io, { ready: (gateway) => io.stdout(welcome(gateway.url, gateway.ops_url, issuer.token)) });
   } finally {
-    await Promise.all([issuer.close(), server.close()]);
+    await issuer.close();
   }
 }
 

@@ -4,7 +4,7 @@
 export type JsonValue = string | number | boolean | null | readonly JsonValue[] | { readonly [key: string]: JsonValue };
 
 /** A JSON Schema of dialect 2020-12, as plain data or made with `Type`. */
-export type JsonSchema = Readonly<Record<string, unknown>>;
+export type JsonSchema = object;
 
 /** `_meta` of a definition or a result. Keys whose prefix's second label is `modelcontextprotocol` or `mcp` belong to the protocol. */
 export type Meta = Readonly<Record<string, unknown>>;

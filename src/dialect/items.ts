@@ -4,7 +4,9 @@ import type { Dialect } from './dialect.js';
 /** What a list says of a tool. `input` is the schema that is in force. */
 export function toolItem({ items }: Dialect, tool: ToolDefinition, input: object): object {
   const { name, output } = tool;
-  const shown = output !== undefined && (items.structured === 'any' || (items.structured === 'object' && output.type === 'object'));
+  const shown =
+    output !== undefined &&
+    (items.structured === 'any' || (items.structured === 'object' && (output as { readonly type?: unknown }).type === 'object'));
   return {
     ...described(items, tool),
     name,

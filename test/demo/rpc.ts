@@ -1,5 +1,7 @@
-import { startDemoServer } from '../../src/demo/server.js';
+import { demoDefinition } from '../../src/demo/definition.js';
+import { defineServer } from '../../src/server.js';
 import { makeClock, type TestClock } from '../../src/testing/clock.js';
+import { type HostedHttp, servingHosted } from '../support/hosted-http.js';
 
 /** Parsed JSON, unchecked: assertions are its check. */
 export type Json = ReturnType<typeof JSON.parse>;
@@ -10,16 +12,16 @@ export interface DemoAnswer {
   readonly body: Json;
 }
 
-/** Runs a test against a demo server whose time the test moves. */
-export async function withDemo(run: (url: string, clock: TestClock) => Promise<void>): Promise<void> {
+/** Runs a test against the demo server behind a listener; the test moves the server's time. */
+export async function withDemo(run: (url: string, clock: TestClock, demo: HostedHttp) => Promise<void>): Promise<void> {
   const clock = makeClock();
-  const demo = await startDemoServer({ host: '127.0.0.1', port: 0, clock });
+  const demo = await servingHosted(defineServer(demoDefinition(clock)), clock, {
+    limits: { request_timeout_ms: 5_000, max_body_bytes: 1_000_000 },
+  });
   try {
-    await run(demo.url, clock);
+    await run(demo.url, clock, demo);
   } finally {
-    const closing = demo.close();
-    clock.advance(1_000);
-    await closing;
+    await demo.close();
   }
 }
 

@@ -10,8 +10,10 @@ import { StreamableHTTPClientTransport as TransportV1 } from '@modelcontextproto
 import { Client as ClientV112 } from 'sdk-v1-12/client/index.js';
 import { StreamableHTTPClientTransport as TransportV112 } from 'sdk-v1-12/client/streamableHttp.js';
 import type { Clock } from '../../src/contract/clock.js';
-import { startDemoServer } from '../../src/demo/server.js';
+import { demoDefinition } from '../../src/demo/definition.js';
+import { defineServer } from '../../src/server.js';
 import { systemClock } from '../../src/system-clock.js';
+import { servingHosted } from '../support/hosted-http.js';
 import type { Json } from './rpc.js';
 
 /** What all three clients have in common, as far as it is used here. */
@@ -39,8 +41,9 @@ async function tour(
     (await client.listTools()).tools.map((tool) => tool.name),
     ['echo', 'add', 'countdown', 'whoami'],
   );
-  assert.deepEqual((await client.callTool({ name: 'add', arguments: { a: 1, b: 2 } })).structuredContent, { sum: 3 });
-  assert.deepEqual((await client.callTool({ name: 'whoami', arguments: {} })).structuredContent, { identity: null });
+  const said = async (name: string, args: object) => JSON.parse((await client.callTool({ name, arguments: args })).content[0].text);
+  assert.deepEqual(await said('add', { a: 1, b: 2 }), { sum: 3 });
+  assert.deepEqual(await said('whoami', {}), { identity: null });
   const seen: number[] = [];
   const counted = await call({ name: 'countdown', arguments: { from: 2 } }, ({ progress }) => seen.push(progress));
   assert.deepEqual([counted.content[0].text, seen], ['Counted down from 2.', [1, 2]]);
@@ -58,7 +61,7 @@ const fastClock: Clock = {
 };
 
 async function withServer(run: (url: URL) => Promise<void>): Promise<void> {
-  const demo = await startDemoServer({ host: '127.0.0.1', port: 0, clock: fastClock });
+  const demo = await servingHosted(defineServer(demoDefinition(fastClock)), systemClock);
   try {
     await run(new URL(demo.url));
   } finally {

@@ -7,14 +7,15 @@ import { join } from 'node:path';
 import { after, before, describe, it } from 'node:test';
 import { decodeJwt } from 'jose';
 import { Agent, request } from 'undici';
-import { startDemoServer } from '../../src/demo/server.js';
 import { createGateway, type Gateway } from '../../src/index.js';
 import { modernBody, modernHead } from '../demo/rpc.js';
 import { CLIENT_AUTH, type Issued, issue } from '../gates/mtls/certificates.js';
+import { repositoryPath } from '../support/repository.js';
 import { CERTIFICATE_FIELD, type OidcServer, startOidc } from './oidc-server.js';
 
+const DEMO = repositoryPath('dist/src/demo/server.js');
+
 let oidc: OidcServer;
-let demo: Awaited<ReturnType<typeof startDemoServer>>;
 let gateway: Gateway;
 let folder: string;
 let ca: Issued;
@@ -39,7 +40,6 @@ before(async () => {
   ] as const)
     await writeFile(join(folder, name), text);
   oidc = await startOidc();
-  demo = await startDemoServer({ host: '127.0.0.1', port: 0 });
   const options = { issuer: oidc.issuer, certificate_bound: 'require' };
   gateway = createGateway(
     {
@@ -54,7 +54,7 @@ before(async () => {
         token: { use: 'oauth-bearer', options },
         both: { use: 'oauth-bearer', options: { ...options, certificate_from: 'gate' } },
       },
-      runtimes: { demo: { kind: 'proxied', url: demo.url } },
+      runtimes: { demo: { kind: 'hosted', module: DEMO } },
       routes: [
         { path: '/token/mcp', gates: ['token'], runtime: 'demo' },
         { path: '/both/mcp', gates: ['cert', 'both'], runtime: 'demo' },
@@ -68,7 +68,6 @@ before(async () => {
 after(async () => {
   for (const agent of agents) await agent.close();
   await gateway.close();
-  await demo.close();
   await oidc.close();
   await rm(folder, { recursive: true });
 });

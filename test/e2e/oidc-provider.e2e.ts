@@ -11,21 +11,21 @@ import { ClientCredentialsProvider as CredentialsV1 } from '@modelcontextprotoco
 import { Client as ClientV1 } from '@modelcontextprotocol/sdk/client/index.js';
 import { StreamableHTTPClientTransport as TransportV1 } from '@modelcontextprotocol/sdk/client/streamableHttp.js';
 import { calculateJwkThumbprint, decodeJwt, exportJWK, generateKeyPair, SignJWT } from 'jose';
-import { startDemoServer } from '../../src/demo/server.js';
 import { createGateway, type Gateway } from '../../src/index.js';
 import { modernBody, modernHead } from '../demo/rpc.js';
 import { readMetric } from '../support/e2e/gateway.js';
 import { until } from '../support/e2e/until.js';
+import { repositoryPath } from '../support/repository.js';
 import { type OidcServer, startOidc } from './oidc-server.js';
 
+const DEMO = repositoryPath('dist/src/demo/server.js');
+
 let oidc: OidcServer;
-let demo: Awaited<ReturnType<typeof startDemoServer>>;
 let gateway: Gateway;
 let base: string;
 
 before(async () => {
   oidc = await startOidc();
-  demo = await startDemoServer({ host: '127.0.0.1', port: 0 });
   const issuer = oidc.issuer;
   const introspection = { url: `${issuer}/token/introspection`, client_id: 'gateway', client_secret: 'a-secret-of-the-test', cache_s: 1 };
   gateway = createGateway({
@@ -43,7 +43,7 @@ before(async () => {
       },
       proof: { use: 'oauth-bearer', options: { issuer, dpop: 'require', dpop_nonce: 'require' } },
     },
-    runtimes: { demo: { kind: 'proxied', url: demo.url } },
+    runtimes: { demo: { kind: 'hosted', module: DEMO } },
     routes: ['token', 'asked', 'signed', 'proof'].map((gate) => ({ path: `/${gate}/mcp`, gates: [gate], runtime: 'demo' })),
   });
   await gateway.start();
@@ -52,7 +52,6 @@ before(async () => {
 
 after(async () => {
   await gateway.close();
-  await demo.close();
   await oidc.close();
 });
 
@@ -214,7 +213,7 @@ describe('oauth-bearer with oidc-provider', () => {
       listener: { host: '127.0.0.1', port: 0, public_url: base },
       ops: { host: '127.0.0.1', port: 0 },
       gates: { token: { use: 'oauth-bearer', options: { issuer: oidc.issuer } } },
-      runtimes: { demo: { kind: 'proxied', url: demo.url } },
+      runtimes: { demo: { kind: 'hosted', module: DEMO } },
       routes: [{ path: '/token/mcp', gates: ['token'], runtime: 'demo' }],
     });
     await cold.start();

@@ -80,8 +80,9 @@ describe('portcullis demo', () => {
     const authProvider = new ClientCredentialsProvider(credentials);
     await client.connect(new StreamableHTTPClientTransport(new URL(url), { authProvider }));
     const { structuredContent } = await client.callTool({ name: 'whoami', arguments: {} });
-    const identity = JSON.parse((structuredContent as { readonly identity: string }).identity);
-    assert.deepEqual([identity.iss, identity.sub, identity.scope], [credentials.expectedIssuer, 'e2e', 'mcp.read']);
+    const { identity } = structuredContent as { readonly identity: object };
+    const { expectedIssuer } = credentials;
+    assert.deepEqual(identity, { issuer: expectedIssuer, principal: 'e2e', client: 'e2e', scopes: ['mcp.read'] });
     await client.close();
 
     const older = new ClientV1({ name: 'e2e', version: '1' });

@@ -27,7 +27,8 @@ export function buildTools(definitions: readonly ToolDefinition[], collect: Coll
     const report = (message: string) => collect(where, message);
     const { name, input = NO_ARGUMENTS, output } = definition;
     tell(report, whyNotToolName(name), mustRun(definition.run, 'run'), whyNotScopes(definition.scopes), twice(tools, name));
-    if (input.type !== 'object') report('input must be a schema of type object');
+    if (typeof input !== 'object' || input === null || (input as { readonly type?: unknown }).type !== 'object')
+      report('input must be a schema of type object');
     const fits = compileSchema(input, 'input', report);
     const output_fits = output === undefined ? undefined : compileSchema(output, 'output', report);
     const param_headers = paramHeadersOf(input, report);
