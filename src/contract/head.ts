@@ -24,7 +24,7 @@ export interface Peer {
   readonly address: string;
   /** True when `address` is in `listener.trusted_proxies`: only then are its forwarded headers believed. */
   readonly trusted: boolean;
-  /** The client's address: `X-Forwarded-For` read from the right across trusted proxies, else `address`. */
+  /** The client's address: `X-Forwarded-For` read from the right across trusted proxies, else `address`; `unknown` when it is no address there. */
   readonly client_address: string;
   /** Undefined on a plaintext listener. */
   readonly tls: PeerTls | undefined;

@@ -31,19 +31,29 @@ export class PeerBook {
 
   /**
    * The client's address as a trusted peer's `X-Forwarded-For` tells it: read from the right, the first address that is
-   * not a trusted proxy. An entry that is not an address ends the reading at the last good one.
+   * not a trusted proxy; a port beside it is dropped. Empty elements do not count (RFC 9110 section 5.6.1). An element that
+   * is no address makes the client `unknown`, which is in no network: the proxy's own address is never taken for it.
    */
   clientAddress(peer: Peer, headers: HeaderView): string {
     let client = peer.address;
     const hops = headers.all('x-forwarded-for').join(',').split(',');
     for (let i = hops.length - 1; i >= 0; i--) {
-      const hop = plainAddress((hops[i] as string).trim());
-      if (isIP(hop) === 0) break;
-      client = hop;
-      if (!this.isTrusted(hop)) break;
+      const hop = (hops[i] as string).trim();
+      if (hop === '') continue;
+      client = plainAddress(withoutPort(hop));
+      if (isIP(client) === 0) return UNKNOWN;
+      if (!this.isTrusted(client)) break;
     }
     return client;
   }
+}
+
+const UNKNOWN = 'unknown';
+
+/** `192.0.2.1:443`, `[2001:db8::1]` and `[2001:db8::1]:443` without brackets and port; anything else as it is. */
+function withoutPort(hop: string): string {
+  const found = /^\[([^\]]{2,64})\](?::[0-9]{1,5})?$/.exec(hop) ?? /^([0-9.]{7,15}):[0-9]{1,5}$/.exec(hop);
+  return found?.[1] ?? hop;
 }
 
 /** A TCP or TLS peer. */

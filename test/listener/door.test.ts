@@ -188,8 +188,36 @@ describe('the client’s address', () => {
     assert.equal(await seen(['127.0.0.0/8'], 'X-Forwarded-For: 6.6.6.6, 9.9.9.9\r\n'), '9.9.9.9');
     assert.equal(await seen(['127.0.0.0/8', '10.0.0.0/8'], 'X-Forwarded-For: 6.6.6.6, 9.9.9.9, 10.1.1.1\r\n'), '9.9.9.9');
     assert.equal(await seen(['127.0.0.0/8'], 'X-Forwarded-For: 6.6.6.6\r\nX-Forwarded-For: 9.9.9.9\r\n'), '9.9.9.9');
-    assert.equal(await seen(['127.0.0.0/8'], 'X-Forwarded-For: 9.9.9.9, junk\r\n'), '127.0.0.1');
     assert.equal(await seen(['127.0.0.0/8'], 'X-Forwarded-For: ::ffff:9.9.9.9\r\n'), '9.9.9.9');
     assert.equal(await seen(['127.0.0.0/8'], 'X_Forwarded_For: 9.9.9.9\r\n'), '127.0.0.1');
+  });
+
+  test('a port beside an address is dropped, and an empty element does not count', async () => {
+    const rows = [
+      ['9.9.9.9:4444', '9.9.9.9'],
+      ['[2001:db8::9]', '2001:db8::9'],
+      ['[2001:db8::9]:443', '2001:db8::9'],
+      ['6.6.6.6, 9.9.9.9:1, 127.0.0.2:2', '9.9.9.9'],
+      ['9.9.9.9,', '9.9.9.9'],
+      ['9.9.9.9, ,', '9.9.9.9'],
+      ['', '127.0.0.1'],
+    ] as const;
+    for (const [value, expected] of rows) assert.equal(await seen(['127.0.0.0/8'], `X-Forwarded-For: ${value}\r\n`), expected, value);
+  });
+
+  test('an element that is no address leaves the client unknown: it is never the proxy, whom an allowlist may trust', async () => {
+    for (const value of [
+      'junk',
+      '9.9.9.9, junk',
+      '_hidden',
+      '"9.9.9.9"',
+      'for=9.9.9.9',
+      '010.0.0.1',
+      '9.9.9.9:',
+      '9.9.9.9:123456',
+      '[9.9.9',
+    ]) {
+      assert.equal(await seen(['127.0.0.0/8'], `X-Forwarded-For: ${value}\r\n`), 'unknown', value);
+    }
   });
 });
