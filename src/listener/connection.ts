@@ -45,6 +45,7 @@ export class Connection implements Framing {
   body_at_ms = 0;
   content_length = -1;
   transfer_encoding = false;
+  chunked = false;
   head_bytes = 0;
   expects_continue = false;
   /** Close after the answer under way. */

@@ -55,10 +55,10 @@ export function passDoor(head: RequestHead, route: ListenerRoute, framing: Frami
 const BOTH = { json: true, events: true } as const;
 
 function checkFraming(method: string, kind: ListenerRoute['kind'], framing: Framing, rules: DoorRules): DoorFault | undefined {
-  const { content_length, transfer_encoding } = framing;
+  const { content_length, transfer_encoding, chunked } = framing;
   if (transfer_encoding) {
     // RFC 9112 section 6.3: both at once is how requests are smuggled.
-    if (!rules.chunked || content_length !== -1) return { code: 'LENGTH_REQUIRED' };
+    if (!rules.chunked || !chunked || content_length !== -1) return { code: 'LENGTH_REQUIRED' };
   } else if (content_length === -1 && method === 'POST') return { code: 'LENGTH_REQUIRED' };
   if (content_length > rules.max_body_bytes) {
     return {

@@ -7,6 +7,8 @@ export interface Framing {
   content_length: number;
   /** True when any Transfer-Encoding field is present. */
   transfer_encoding: boolean;
+  /** True when that is `chunked` alone, in HTTP/1.1: the only one that two readers cannot take for different framings (RFC 9112 section 6.1). */
+  chunked: boolean;
   /** Bytes of the head as rebuilt from its parts: exact while each field is `Name: value`. */
   head_bytes: number;
 }
@@ -25,7 +27,7 @@ export function lintHead(request: IncomingMessage, limits: LintLimits, received:
   const raw = request.rawHeaders;
   const count = raw.length;
   framing.content_length = -1;
-  framing.transfer_encoding = false;
+  framing.transfer_encoding = framing.chunked = false;
   const method = request.method ?? '';
   const target = request.url ?? '';
   if (count > 2 * limits.max_header_count) return 'HEAD_TOO_LARGE';
@@ -48,7 +50,10 @@ export function lintHead(request: IncomingMessage, limits: LintLimits, received:
         if (framing.content_length !== -1 || !isPlainLength(value)) odd = true;
         else framing.content_length = Number(value);
       }
-    } else if (name.length === 17 && name.toLowerCase() === 'transfer-encoding') framing.transfer_encoding = true;
+    } else if (name.length === 17 && name.toLowerCase() === 'transfer-encoding') {
+      framing.chunked = !framing.transfer_encoding && value.toLowerCase() === 'chunked' && request.httpVersionMinor === 1;
+      framing.transfer_encoding = true;
+    }
   }
   framing.head_bytes = size;
   // What came with a chunked head cannot be told from its body.

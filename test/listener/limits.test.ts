@@ -146,6 +146,14 @@ describe('body limits', () => {
     assert.deepEqual([over.statuses, over.end, over.calls], [[413], 'closed', 0]);
     const both = await ask(accepting, [chunked(PING).replace('Transfer', 'Content-Length: 3\r\nTransfer')]);
     assert.ok([400, 411].includes(both.statuses[0] ?? 0));
+    for (const coding of ['gzip, chunked', 'chunked, chunked', 'identity']) {
+      const other = await ask(accepting, [chunked(PING).replace('chunked', coding)]);
+      assert.ok([400, 411].includes(other.statuses[0] ?? 0), coding);
+      assert.deepEqual([other.end, other.calls], ['closed', 0], coding);
+    }
+    const old = await ask(accepting, [chunked(PING).replace('HTTP/1.1', 'HTTP/1.0')]);
+    assert.deepEqual([old.statuses, old.end, old.calls], [[411], 'closed', 0]);
+    assert.deepEqual((await ask(accepting, [chunked(PING).replace('chunked', 'Chunked')], 500)).statuses, [200]);
   });
 
   test('B65 a coded body is 415, identity is not', async () => {
