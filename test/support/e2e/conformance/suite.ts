@@ -17,28 +17,38 @@ export interface ScenarioResult {
 export type SuiteResult = ReadonlyMap<string, ScenarioResult>;
 
 /** Runs the official conformance suite's server scenarios of one requirement set, scored or not, against a URL. */
-export async function runSuite(url: string, revision: string): Promise<SuiteResult> {
+export function runSuite(url: string, revision: string): Promise<SuiteResult> {
+  return run('@modelcontextprotocol/conformance', ['--url', url, '--requirements', revision]);
+}
+
+/** Runs all server scenarios that version 0.1.16 of the suite does not call pending against a URL. */
+export function runSuite01(url: string): Promise<SuiteResult> {
+  return run('conformance-0-1', ['--url', url, '--suite', 'active']);
+}
+
+/** Server scenarios that a revision requires, frozen by the suite. */
+export async function scoredScenarios(revision: string): Promise<readonly string[]> {
+  const file = packagePath('@modelcontextprotocol/conformance', `requirements/${revision}.yaml`);
+  const set = parse(await readFile(file, 'utf8')) as { readonly server: readonly string[] };
+  return set.server;
+}
+
+async function run(name: string, args: readonly string[]): Promise<SuiteResult> {
   const folder = await mkdtemp(join(tmpdir(), 'conformance-'));
-  const child = startChild([packagePath('dist/index.js'), 'server', '--url', url, '--requirements', revision, '-o', folder], {}, node());
+  const child = startChild([packagePath(name, 'dist/index.js'), 'server', ...args, '-o', folder], {}, node());
   try {
     await child.says(/=== SUMMARY ===/, 120_000);
     await child.ended;
     const results = new Map<string, ScenarioResult>();
-    for (const name of await readdir(folder)) {
-      const [, scenario] = /^server-(.+)-\d{4}-\d\d-\d\dT/.exec(name) ?? [];
-      if (scenario !== undefined) results.set(scenario, toResult(JSON.parse(await readFile(join(folder, name, 'checks.json'), 'utf8'))));
+    for (const result of await readdir(folder)) {
+      const [, scenario] = /^server-(.+)-\d{4}-\d\d-\d\dT/.exec(result) ?? [];
+      if (scenario !== undefined) results.set(scenario, toResult(JSON.parse(await readFile(join(folder, result, 'checks.json'), 'utf8'))));
     }
     return results;
   } finally {
     await child.stop('SIGKILL');
     await rm(folder, { recursive: true, force: true });
   }
-}
-
-/** Server scenarios that a revision requires, frozen by the suite. */
-export async function scoredScenarios(revision: string): Promise<readonly string[]> {
-  const set = parse(await readFile(packagePath(`requirements/${revision}.yaml`), 'utf8')) as { readonly server: readonly string[] };
-  return set.server;
 }
 
 interface Check {
@@ -58,7 +68,7 @@ function toResult(list: readonly Check[]): ScenarioResult {
   return { checks, passed: count('SUCCESS'), failed: count('FAILURE') };
 }
 
-const packagePath = (name: string): string => repositoryPath(`node_modules/@modelcontextprotocol/conformance/${name}`);
+const packagePath = (name: string, file: string): string => repositoryPath(`node_modules/${name}/${file}`);
 
 /** The suite needs Node 22; an older Node borrows the binary that a package carries. */
 function node(): string {
