@@ -10,6 +10,7 @@ import { type Findings, goalLines, judge, requestTable, streamLine } from './rep
 import { type Amounts, measureRequests } from './requests.js';
 import { envoy, envoyRemembering } from './rows/envoy.js';
 import { haproxy } from './rows/haproxy.js';
+import { hosted, inProcess } from './rows/hosted.js';
 import { httpProxy } from './rows/http-proxy.js';
 import { nginx } from './rows/nginx.js';
 import { portcullis, portcullisPublic } from './rows/portcullis.js';
@@ -19,7 +20,15 @@ import { measureStreams } from './streams.js';
 const ROWS = [portcullis, portcullisPublic, httpProxy, nginx, haproxy, envoy, envoyRemembering];
 const FULL: Amounts = { warm_up: 40_000, rounds: 7, count: 12_000, connections: 32 };
 const QUICK: Amounts = { warm_up: 8000, rounds: 3, count: 4000, connections: 32 };
-const NAMES = { guarded: portcullis.name, open: portcullisPublic.name, bare: httpProxy.name, haproxy: haproxy.name };
+const HOSTED_ROWS = [hosted, ...inProcess];
+const NAMES = {
+  guarded: portcullis.name,
+  open: portcullisPublic.name,
+  bare: httpProxy.name,
+  haproxy: haproxy.name,
+  hosted: hosted.name,
+  sdk: 'SDK v2 handler',
+};
 
 const quick = process.argv.includes('--quick');
 const amounts = quick ? QUICK : FULL;
@@ -52,13 +61,14 @@ async function measure(): Promise<Findings> {
     },
   };
   const requests = await measureRequests(ROWS, ground, load, amounts);
+  const served = await measureRequests(HOSTED_ROWS, ground, load, amounts);
   const streams = await measureStreams(ground, load, quick ? 1000 : 4000, amounts.warm_up);
   await load.close();
   await upstream.close();
-  return { requests, streams };
+  return { requests, served, streams };
 }
 
-function page({ requests, streams }: Findings): string {
+function page({ requests, served, streams }: Findings): string {
   const { warm_up, rounds, count, connections } = amounts;
   return `# What a request and a stream cost
 
@@ -70,6 +80,10 @@ the time of the proxy's threads, user and system. The machine has work beside th
 
 ${requestTable(requests, NAMES.bare)}
 ${requests.skipped.map((why) => `\nSkipped: ${why}\n`).join('')}
+The same call served in process: our own core behind both gates, and what others pay for it without any.
+
+${requestTable(served, NAMES.sdk)}
+
 ${streamLine(streams)}
 
 ${goalLines(goals)}

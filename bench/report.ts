@@ -3,6 +3,7 @@ import type { StreamCost } from './streams.js';
 
 export interface Findings {
   readonly requests: RequestTable;
+  readonly served: RequestTable;
   readonly streams: StreamCost;
 }
 
@@ -12,6 +13,8 @@ export interface Names {
   readonly open: string;
   readonly bare: string;
   readonly haproxy: string;
+  readonly hosted: string;
+  readonly sdk: string;
 }
 
 /** A goal, and whether it holds; undefined when a row that it needs was skipped. */
@@ -39,13 +42,23 @@ export function requestTable({ measured }: RequestTable, bare_name: string): str
 }
 
 /** What the product promises of its own cost. */
-export function judge({ requests, streams }: Findings, names: Names): readonly Goal[] {
-  const cpu = (name: string): number => requests.measured.find((row: Measured) => row.name === name)?.cpu_us ?? Number.NaN;
+export function judge({ requests, served, streams }: Findings, names: Names): readonly Goal[] {
+  const cpu = (name: string): number => own(requests, name);
   const ratio = cpu(names.guarded) / cpu(names.bare);
   const gates = cpu(names.guarded) - cpu(names.open);
+  const ours = own(served, names.hosted);
+  const fewer = own(served, names.sdk) / ours;
   const kib = streams.kib_per_stream;
   return [
     goal('must', `with gates at most 0.62 of bare ${names.bare}`, ratio, 0.62, ratio.toFixed(2)),
+    {
+      kind: 'must',
+      text: 'hosted at least 7 times less than the SDK v2 handler',
+      found: fewer.toFixed(1),
+      holds: Number.isNaN(fewer) ? undefined : fewer >= 7,
+    },
+    goal('must', 'hosted at most 70 µs on a quiet core', ours, 70, ours.toFixed(1)),
+    goal('aim', 'hosted at most 52 µs on a quiet core', ours, 52, ours.toFixed(1)),
     goal('must', 'at most 20 KiB for an idle stream', kib, 20, kib.toFixed(1)),
     goal('aim', `with gates at most 0.50 of bare ${names.bare}`, ratio, 0.5, ratio.toFixed(2)),
     goal(
@@ -58,6 +71,10 @@ export function judge({ requests, streams }: Findings, names: Names): readonly G
     goal('aim', 'gates at most 5 µs', gates, 5, gates.toFixed(1)),
     goal('aim', 'at most 15 KiB for an idle stream', kib, 15, kib.toFixed(1)),
   ];
+}
+
+function own({ measured }: RequestTable, name: string): number {
+  return measured.find((row: Measured) => row.name === name)?.cpu_us ?? Number.NaN;
 }
 
 /** The goals as lines. */

@@ -37,6 +37,8 @@ export interface RequestTable {
 export async function measureRequests(rows: readonly Row[], ground: Ground, load: Load, amounts: Amounts): Promise<RequestTable> {
   const skipped: string[] = [];
   const entries: Entry[] = [];
+  const answers = new Map<Row, string>();
+  const answerOf = (row: Row): { readonly answer?: string } => (answers.has(row) ? { answer: answers.get(row) as string } : {});
   try {
     for (const row of rows) {
       const contender = await openRow(row, ground, skipped);
@@ -45,13 +47,14 @@ export async function measureRequests(rows: readonly Row[], ground: Ground, load
     const order = { request: callRequest(ground.issued.token), connections: amounts.connections };
     for (const { row, contender } of entries) {
       if (row.guarded) await mustRefuse(row, contender.port);
-      await load.run({ ...order, port: contender.port, count: amounts.warm_up });
+      if (row.own_answer === true) answers.set(row, (await callOnce(contender.port, ground.issued.token)).body);
+      await load.run({ ...order, ...answerOf(row), port: contender.port, count: amounts.warm_up });
     }
     for (let round = 0; round < amounts.rounds; round++) {
       for (let turn = 0; turn < entries.length; turn++) {
-        const { contender, rounds } = entries[(round + turn) % entries.length] as Entry;
+        const { row, contender, rounds } = entries[(round + turn) % entries.length] as Entry;
         const before = cpuMicros(contender.child.pid);
-        const { seconds, p50_us, p99_us } = await load.run({ ...order, port: contender.port, count: amounts.count });
+        const { seconds, p50_us, p99_us } = await load.run({ ...order, ...answerOf(row), port: contender.port, count: amounts.count });
         const cpu_us = (cpuMicros(contender.child.pid) - before) / amounts.count;
         rounds.push({ cpu_us, p50_us, p99_us, per_second: amounts.count / seconds });
       }
@@ -93,18 +96,27 @@ function toMeasured({ row, contender, rounds }: Entry): Measured {
 
 /** A guard that lets everybody in would be cheap. */
 async function mustRefuse(row: Row, port: number): Promise<void> {
-  const status = await new Promise<number | undefined>((resolve, reject) => {
-    const [head = '', body = ''] = callRequest().split('\r\n\r\n');
+  const { status } = await callOnce(port);
+  if (status !== 401) throw new Error(`${row.name} answered ${status} instead of 401 to a call without a token`);
+}
+
+/** One call on a connection of its own. */
+function callOnce(port: number, token?: string): Promise<{ readonly status: number | undefined; readonly body: string }> {
+  return new Promise((resolve, reject) => {
+    const [head = '', body = ''] = callRequest(token).split('\r\n\r\n');
     const fields = head
       .split('\r\n')
       .slice(1)
       .map((line) => line.split(': ', 2) as [string, string]);
     const call = request({ port, host: '127.0.0.1', path: '/mcp', method: 'POST', agent: false, headers: Object.fromEntries(fields) });
     call.on('response', (response) => {
-      resolve(response.resume().statusCode);
+      let said = '';
+      response.setEncoding('utf8').on('data', (chunk: string) => {
+        said += chunk;
+      });
+      response.on('end', () => resolve({ status: response.statusCode, body: said }));
     });
     call.on('error', reject);
     call.end(body);
   });
-  if (status !== 401) throw new Error(`${row.name} answered ${status} instead of 401 to a call without a token`);
 }

@@ -9,6 +9,8 @@ export interface LoadOrder {
   readonly request: string;
   readonly connections: number;
   readonly count: number;
+  /** The body that every answer must have; default: the upstream's. */
+  readonly answer?: string;
 }
 
 /** What it tells afterwards. Latencies in µs. */
@@ -25,6 +27,7 @@ process.on('disconnect', () => process.exit());
 
 function run(order: LoadOrder): Promise<LoadResult> {
   const request = Buffer.from(order.request);
+  const answer = Buffer.from(order.answer ?? CALL_ANSWER);
   const times = new Float64Array(order.count);
   const sockets: Socket[] = [];
   let sent = 0;
@@ -52,9 +55,9 @@ function run(order: LoadOrder): Promise<LoadResult> {
       socket.on('connect', next);
       socket.on('data', (chunk: Buffer) => {
         held = held.length === 0 ? chunk : Buffer.concat([held, chunk]);
-        const end = answerEnd(held);
+        const end = answerEnd(held, order.answer !== undefined);
         if (end === 0) return;
-        if (end < 0 || end !== held.length || !held.subarray(end - ANSWER.length).equals(ANSWER)) return finish(held.toString('latin1'));
+        if (end < 0 || end !== held.length || !held.includes(answer)) return finish(held.toString('latin1'));
         held = EMPTY;
         times[done++] = (performance.now() - sent_at) * 1000;
         if (done === order.count) finish();
@@ -66,7 +69,6 @@ function run(order: LoadOrder): Promise<LoadResult> {
   });
 }
 
-const ANSWER = Buffer.from(CALL_ANSWER);
 const EMPTY = Buffer.alloc(0);
 
 function ignore(): void {}

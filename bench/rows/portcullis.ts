@@ -32,6 +32,21 @@ export async function openPortcullis(ground: Ground, name: string, guarded: bool
   return { port, child };
 }
 
+/** This gateway with a server of our own core in process, guarded. */
+export async function openHosted(ground: Ground): Promise<Contender> {
+  const home = ground.folder('hosted');
+  const port = await freePort();
+  writeFileSync(join(home, 'keys.json'), ground.issued.jwks);
+  const module = fileURLToPath(new URL('../hosted/weather.js', import.meta.url));
+  const whole = config(port, ground.upstream_port, true, 0);
+  writeFileSync(join(home, 'portcullis.json'), JSON.stringify({ ...whole, runtimes: { server: { kind: 'hosted', module } } }));
+  const main = fileURLToPath(new URL('../../src/main.js', import.meta.url));
+  const flags = (process.env.BENCH_NODE_FLAGS ?? '').split(' ').filter(Boolean);
+  const child = startChild(process.execPath, [...flags, main, 'run', '-c', join(home, 'portcullis.json')], { cwd: home });
+  await untilListening(port);
+  return { port, child };
+}
+
 function config(port: number, upstream: number, guarded: boolean, streams: number): object {
   const room = streams + 96;
   return {

@@ -20,6 +20,8 @@ export interface Row {
   readonly name: string;
   /** It must refuse a call without a token: that is tried before it is measured. */
   readonly guarded: boolean;
+  /** It answers itself: its first answer is what every further one must be. Otherwise the answer must be the upstream's. */
+  readonly own_answer?: boolean;
   /** @throws Missing when the tool is not on this machine. */
   open(ground: Ground): Promise<Contender>;
 }
