@@ -147,6 +147,14 @@ describe('dot segments', () => {
   for (const uri of ['file:///public/a', 'a/..b/c', 'a/b..', 'a/...', 'https://x/a?b=c%25', 'a.b/c.d']) {
     test(`${uri} does not`, () => assert.equal(climbs(uri), false));
   }
+
+  test('B75 percent signs that are escaped a million times over cost no time and hide nothing', () => {
+    const escaped = `%${'25'.repeat(900_000)}`;
+    const started = process.hrtime.bigint();
+    assert.equal(climbs(`a/${escaped}`), false);
+    assert.equal(climbs(`a/${escaped}2e${escaped}2E/b`), true);
+    assert.ok(process.hrtime.bigint() - started < 3_000_000_000n);
+  });
 });
 
 function* words(letters: string, longest: number): Generator<string> {
