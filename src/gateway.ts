@@ -34,7 +34,7 @@ export interface GatewayParts {
 
 /** A running gateway. Built bottom-up by `start`, ended top-down by `close`. */
 export interface Gateway {
-  /** Binds, opens gates and runtimes, then serves. Rejects with the system's bind error or a ConfigError; then all is closed again. */
+  /** Binds, opens gates and runtimes, then serves. Rejects with the system's bind error, a ConfigError, or when it is closed meanwhile; then all is closed again. */
   start(): Promise<void>;
   /** The base URL that is bound, e.g. `http://127.0.0.1:8080`. Empty before `start`. */
   readonly url: string;
@@ -81,6 +81,7 @@ export function assembleGateway(loaded: LoadedConfig, parts: GatewayParts): Gate
   const start = async (): Promise<void> => {
     try {
       url = boundUrl(config, await listener.listen(config.listener.host, config.listener.port));
+      mayGoOn();
       const public_url = config.listener.public_url ?? url;
       await snapshots.start(loaded, public_url);
       declareGauges(metrics, listener, () => snapshots.current?.runtimes);
@@ -88,6 +89,7 @@ export function assembleGateway(loaded: LoadedConfig, parts: GatewayParts): Gate
         ops = createOps(config.ops, opsView);
         ops_url = await ops.start();
       }
+      mayGoOn();
       renewal = watchTls(config, clock, log, (settings) => listener.renewTls(settings));
       if (config.reload.watch && loaded.file !== undefined && parts.reread !== undefined) {
         watcher = watchFile(loaded.file, clock, () => void reload().catch(() => undefined));
@@ -96,8 +98,15 @@ export function assembleGateway(loaded: LoadedConfig, parts: GatewayParts): Gate
       announce(log, config, version, url, public_url, ops_url, loaded.warnings);
     } catch (error) {
       await close();
+      // Of what was bound after a close that came during the start, nobody else knows.
+      listener.drain.killNow();
+      await ops?.close();
       throw error;
     }
+  };
+
+  const mayGoOn = (): void => {
+    if (closing !== undefined) throw new Error('the gateway was closed while it started');
   };
 
   const reload = async (): Promise<ReloadResult> => {
@@ -142,7 +151,7 @@ export function assembleGateway(loaded: LoadedConfig, parts: GatewayParts): Gate
   const shut = async (): Promise<void> => {
     renewal?.cancel();
     watcher?.close();
-    if (listener.drain.state !== 'closed') listener.drain.killNow();
+    listener.drain.killNow();
     await snapshots.close();
     abort.abort();
     await audit?.close(AUDIT_CLOSE_MS);

@@ -22,6 +22,7 @@ export class Snapshots {
   #current: Snapshot | undefined;
   #turn: Promise<unknown> = Promise.resolve();
   #succeeded = 1;
+  #closed = false;
 
   constructor(listener: Listener, deps: SnapshotDeps) {
     this.#listener = listener;
@@ -55,7 +56,9 @@ export class Snapshots {
     this.#counter.add({ outcome: 'failed' });
   }
 
+  /** Closes all of them. One that is being opened is closed when it is there, and its start or reload rejects. */
   async close(): Promise<void> {
+    this.#closed = true;
     for (const snapshot of [...this.#live]) {
       this.#live.delete(snapshot);
       await closeSnapshot(snapshot, this.#live, CLOSE_MS);
@@ -78,6 +81,10 @@ export class Snapshots {
 
   async #swap(loaded: LoadedConfig, public_url: string): Promise<void> {
     const next = await openSnapshot(loaded, public_url, this.#deps, this.#current);
+    if (this.#closed) {
+      await closeSnapshot(next, this.#live, 0);
+      throw new Error('the gateway was closed meanwhile');
+    }
     this.#live.add(next);
     this.#current = next;
     this.#listener.open(next.routing);

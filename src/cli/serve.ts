@@ -33,28 +33,29 @@ export async function serveUntilSignal(loaded: LoadedConfig, io: RunIo, { ready,
     process: io.process,
     ...(reread === undefined ? {} : { reread }),
   });
-  const ended = new Promise<void>((resolve) => {
-    let signals = 0;
-    const release = io.onSignal((signal) => {
-      signals++;
-      log.info({ signal }, signals === 1 ? `${signal}: draining; a second signal ends at once` : `${signal}: ending at once`);
-      if (signals === 1) void gateway.drain();
-      else void gateway.close();
-    });
-    const releaseHangup = io.onHangup(() => void gateway.reload().catch(() => undefined));
-    void gateway.closed.then(() => {
-      release();
-      releaseHangup();
-      resolve();
-    });
+  let signals = 0;
+  const release = io.onSignal((signal) => {
+    signals++;
+    log.info({ signal }, signals === 1 ? `${signal}: draining; a second signal ends at once` : `${signal}: ending at once`);
+    if (signals === 1) void gateway.drain();
+    else void gateway.close();
   });
+  const releaseHangup = io.onHangup(() => void gateway.reload().catch(() => undefined));
   try {
-    await gateway.start();
+    const starting = gateway.start();
+    // A signal that comes during the start does not wait for it.
+    await Promise.race([starting, gateway.closed]);
+    if (signals === 0) {
+      await starting;
+      ready?.(gateway);
+    }
+    await gateway.closed;
   } catch (error) {
     throw explain(error, loaded);
+  } finally {
+    release();
+    releaseHangup();
   }
-  ready?.(gateway);
-  await ended;
 }
 
 function explain(error: unknown, loaded: LoadedConfig): unknown {

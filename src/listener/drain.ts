@@ -47,12 +47,14 @@ export class Drain {
     return this.#running;
   }
 
-  /** Ends everything at once, as a second signal asks for. */
+  /** Ends everything at once, as a second signal asks for; a drain under way goes on to its end without a wait. */
   killNow(): void {
-    this.state = 'closing';
+    if (this.state !== 'closed') this.state = this.#running === undefined ? 'closed' : 'closing';
     this.#admission.closing = true;
     this.#admission.server.close();
     this.#kill();
+    if (this.state === 'closed') this.#admission.stop();
+    else this.#admission.gone?.();
   }
 
   async #run(): Promise<DrainResult> {

@@ -243,6 +243,8 @@ describe('drain of a gateway process', () => {
       ['29', true],
     ] as const) {
       const gateway = await startGateway(config(limits, 'pass'), { TERMINATION_GRACE_PERIOD_SECONDS: grace });
+      await until('it is ready', async () => (await whole(`${gateway.ops_url}/readyz`)).status === 200);
+      await sleep(200);
       await gateway.stop('SIGKILL');
       assert.equal(/TERMINATION_GRACE_PERIOD_SECONDS leaves 29000 ms; .* need 30000 ms/.test(gateway.output), wanted, grace);
       assert.equal(gateway.output.includes('TERMINATION_GRACE'), wanted);
