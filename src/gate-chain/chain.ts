@@ -37,6 +37,8 @@ export type Refusal = {
   readonly headers: HeaderInit | undefined;
   /** Config name of the gate that refused; empty when all passed and nobody identified the caller. */
   readonly gate: string;
+  /** Whom an earlier gate had identified; for the audit. */
+  readonly identity: Identity | undefined;
 };
 
 export type ChainOutcome =
@@ -88,7 +90,8 @@ export class Chain {
   /** Judges a head. `before` is what the listener's chain found. Never throws, never rejects. */
   decide(head: RequestHead, visit: Visit, before: Admitted = NOBODY): ChainOutcome | Promise<ChainOutcome> {
     const { slots, end, replaces_identity } = this.#parts;
-    if (end === 'served' && !SERVED_METHODS.has(head.method)) return refusal('METHOD_NOT_ALLOWED', slots.at(-1)?.name ?? '', SERVED_ALLOW);
+    if (end === 'served' && !SERVED_METHODS.has(head.method))
+      return refusal('METHOD_NOT_ALLOWED', slots.at(-1)?.name ?? '', undefined, SERVED_ALLOW);
     const identity = replaces_identity ? undefined : before.identity;
     const run: Run = { slots, end, head, visit, call: undefined, identity, facts: before.facts, authorized: before.authorized };
     return this.#from(0, run, this.size === 0 ? 0 : this.#parts.clock.mono_ms());
@@ -133,12 +136,12 @@ export class Chain {
     if (settled.kind === 'error') return this.#failed(slot, run, took_ms, settled.error);
     if (settled.kind === 'left') {
       this.#tell(slot, 'refuse', 'CLIENT_LEFT', took_ms);
-      return { ...refusal('GATE_TIMEOUT', slot.name), code: 'CLIENT_LEFT' };
+      return { ...refusal('GATE_TIMEOUT', slot.name, run.identity), code: 'CLIENT_LEFT' };
     }
     const { name, route, timeout_ms } = slot;
     this.#parts.log.error({ request_id: run.head.id, gate: name, route: route.path, timeout_ms }, 'gate did not decide in time');
     this.#tell(slot, 'timeout', 'GATE_TIMEOUT', took_ms);
-    return refusal('GATE_TIMEOUT', name);
+    return refusal('GATE_TIMEOUT', name, run.identity);
   }
 
   /** Undefined: the gate passed, go on. */
@@ -153,7 +156,7 @@ export class Chain {
     if (decision.kind === 'refuse') {
       const { status, code, message = 'The request was refused.', headers } = decision;
       this.#tell(slot, 'refuse', slot.codeLabel(code), took_ms);
-      return { kind: 'refuse', status, rpc: -32600, code, message, headers, gate: slot.name };
+      return { kind: 'refuse', status, rpc: -32600, code, message, headers, gate: slot.name, identity: run.identity };
     }
     this.#tell(slot, decision.kind, '', took_ms);
     if (decision.kind === 'serve') {
@@ -171,7 +174,7 @@ export class Chain {
     const fields = { request_id: run.head.id, gate: slot.name, route: slot.route.path, ...describe(cause) };
     this.#parts.log.error(fields, 'gate failed');
     this.#tell(slot, 'failed', 'GATE_FAILED', took_ms);
-    return refusal('GATE_FAILED', slot.name);
+    return refusal('GATE_FAILED', slot.name, run.identity);
   }
 
   #tell(slot: Slot, verdict: GateVerdict, code: string, took_ms: number): void {
@@ -221,7 +224,7 @@ function mayDecide(slot: Slot, run: Run, decision: Checked): void {
 
 function finish(run: Run): ChainOutcome {
   const { facts, authorized, identity } = run;
-  if (run.end === 'guarded' && identity === undefined && !authorized) return refusal('UNAUTHENTICATED', '');
+  if (run.end === 'guarded' && identity === undefined && !authorized) return refusal('UNAUTHENTICATED', '', undefined);
   // A gate after the identifying one may have added facts.
   const whole = identity === undefined || identity.facts === facts ? identity : toIdentity(toClaimed(identity), facts);
   return { kind: 'admit', identity: whole, facts, authorized };
@@ -231,9 +234,9 @@ function toClaimed({ principal, issuer, scopes, client, expires_at_ms }: Identit
   return { principal, issuer, scopes, client, expires_at_ms };
 }
 
-function refusal(code: ErrorCode, gate: string, headers?: HeaderInit): Refusal {
+function refusal(code: ErrorCode, gate: string, identity: Identity | undefined, headers?: HeaderInit): Refusal {
   const { status, rpc, message } = CODES[code];
-  return { kind: 'refuse', status, rpc, code, message, headers, gate };
+  return { kind: 'refuse', status, rpc, code, message, headers, gate, identity };
 }
 
 /** Bounded, without the stack: a cause is written by whoever wrote the gate. */

@@ -4,6 +4,7 @@ import type { Clock } from '../contract/clock.js';
 import type { HeaderInit } from '../contract/gate.js';
 import type { Identity } from '../contract/identity.js';
 import type { CallRoute, HeaderList } from '../contract/runtime.js';
+import type { RequestOutcome } from '../contract/telemetry.js';
 import { type Gated, serveBodiless, serveMessage } from '../core/serve.js';
 import { CODES, type ErrorCode } from '../errors/codes.js';
 import type { Admitted, Chain, ChainOutcome } from '../gate-chain/chain.js';
@@ -46,6 +47,10 @@ export class Visit implements Ticking {
   readonly #env: VisitEnvironment;
   readonly #extra: HeaderList;
   readonly #started_ms: number;
+  /** `door` until the gates are asked; `over` once the request was counted. */
+  #stage: 'door' | 'inside' | 'over' = 'door';
+  /** Whom the gates have identified so far. */
+  #identity: Identity | undefined;
   accepts_json = true;
   accepts_events = true;
 
@@ -65,6 +70,7 @@ export class Visit implements Ticking {
    */
   enter(): void {
     const { listenerChain } = this.#env;
+    this.#stage = 'inside';
     if (listenerChain.size === 0 || this.route.kind === 'served')
       return this.#chain(this.route.chain, undefined, (admitted) => this.#admit(admitted));
     this.#chain(listenerChain, undefined, (before) => this.#chain(this.route.chain, before, (admitted) => this.#admit(admitted)));
@@ -76,10 +82,11 @@ export class Visit implements Ticking {
 
   tick(): void {}
 
-  closed(_finished: boolean): void {
+  closed(finished: boolean): void {
     const { abort } = this;
     this.abort = undefined;
     abort?.();
+    if (!finished) this.#count('cancelled');
   }
 
   drain(): void {}
@@ -94,6 +101,7 @@ export class Visit implements Ticking {
     const { status, rpc, message } = CODES[code];
     this.#send({ status, rpc, code, message: detail === undefined ? message : `${message} ${detail}`, data, headers });
     this.#deny('', status, code, undefined);
+    this.#count('refused');
   }
 
   #chain(chain: Chain, before: Admitted | undefined, next: (admitted: Admitted) => void): void {
@@ -116,8 +124,9 @@ export class Visit implements Ticking {
 
   #refused(outcome: ChainOutcome & { kind: 'refuse' }): void {
     this.#send(outcome);
+    this.#identity = outcome.identity;
     this.#deny(outcome.gate, outcome.status, outcome.code, undefined);
-    this.#count();
+    this.#count('refused');
   }
 
   #served(outcome: ChainOutcome & { kind: 'serve' }): void {
@@ -130,6 +139,7 @@ export class Visit implements Ticking {
 
   #admit(admitted: Admitted): void {
     const { route } = this;
+    this.#identity = admitted.identity;
     this.#env.admitted(this, admitted);
     if (route.kind === 'served') return this.refuse('NO_ROUTE');
     const { request } = this.#connection;
@@ -161,7 +171,8 @@ export class Visit implements Ticking {
       if (response.headersSent) this.#connection.socket.destroy();
       else this.refuse('BODY_TIMEOUT');
     });
-    response.on('finish', () => this.#count('ok'));
+    const ours_ms = this.#env.clock.mono_ms() - this.#started_ms;
+    response.on('finish', () => this.#count(response.statusCode >= 500 ? 'upstream_error' : 'ok', ours_ms));
     for (let i = 0; i < this.#extra.length; i += 2) response.setHeader(this.#extra[i] as string, this.#extra[i + 1] as string);
     response.setHeader('x-request-id', this.head.id);
     const prefix = route.path.endsWith('/') ? route.path.slice(0, -1) : route.path;
@@ -211,7 +222,7 @@ export class Visit implements Ticking {
       const { status, rpc, message } = CODES.GATE_FAILED;
       const refusal: Refusal = outcome.kind === 'refuse' ? outcome : { status, rpc, code: 'GATE_FAILED', message };
       exchange.refuse(refusal, 'refused', id);
-      this.#deny(outcome.gate, refusal.status, refusal.code, summary, admitted);
+      this.#deny(outcome.gate, refusal.status, refusal.code, summary);
     };
     const outcome = chain.decideCall(summary, this.head, this, admitted);
     if (outcome instanceof Promise) {
@@ -223,26 +234,29 @@ export class Visit implements Ticking {
     sendRefusal(this.#connection, refusal, undefined, this.head.id, this.#extra, true);
   }
 
-  #deny(gate: string, status: number, code: string, summary: CallSummary | undefined, admitted?: Admitted): void {
+  #deny(gate: string, status: number, code: string, summary: CallSummary | undefined): void {
     const { head } = this;
     const method = summary?.method ?? head.claims.method ?? '';
     const tool = method === 'tools/call' ? (summary?.name ?? head.claims.name) : undefined;
-    this.#env.denied({ head, route: this.route.path, gate, status, code, method, tool, identity: admitted?.identity });
+    this.#env.denied({ head, route: this.route.path, gate, status, code, method, tool, identity: this.#identity });
   }
 
-  #count(outcome: 'refused' | 'ok' = 'refused'): void {
-    const { claims } = this.head;
+  /** Counts a request that the door let in, once. `ours_ms` is our own part of it; undefined: all of it. */
+  #count(outcome: RequestOutcome, ours_ms?: number): void {
+    if (this.#stage !== 'inside' || this.route.kind === 'served') return;
+    this.#stage = 'over';
+    const { method = '', era, revision } = this.head.claims;
     const seconds = (this.#env.clock.mono_ms() - this.#started_ms) / 1000;
-    const method = this.route.kind === 'mcp' ? (claims.method ?? '') : 'http';
-    const { era, revision } = claims;
+    const overhead_seconds = ours_ms === undefined ? seconds : ours_ms / 1000;
+    const { path: route } = this.route;
     this.#env.telemetry.requestEnded({
-      route: this.route.path,
+      route,
       method,
       era,
       revision,
       outcome,
       seconds,
-      overhead_seconds: seconds,
+      overhead_seconds,
       tool: undefined,
       rpc_code: undefined,
     });

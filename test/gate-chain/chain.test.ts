@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import type { GateDecision } from '../../src/gate.js';
-import type { ChainOutcome, Visit } from '../../src/gate-chain/chain.js';
+import type { ChainOutcome, Refusal, Visit } from '../../src/gate-chain/chain.js';
 import { makeHead } from '../../src/testing.js';
 import { type Bench, type BenchInit, type Decide, identify, moduleOf, openBench, pass } from '../support/chain-bench.js';
 
@@ -48,7 +48,8 @@ describe('a chain', () => {
         c: moduleOf(noted(asked, 'c', pass)),
       },
     });
-    const outcome = await decide();
+    const { identity, ...outcome } = (await decide()) as Refusal;
+    assert.equal(identity?.principal, 'alice');
     assert.deepEqual(outcome, {
       kind: 'refuse',
       status: 403,
