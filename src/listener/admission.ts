@@ -219,7 +219,7 @@ function createNode(options: AdmissionOptions): Server {
   const server =
     options.tls === undefined
       ? createServer(settings)
-      : createTlsServer({ ...settings, ...options.tls, minVersion: 'TLSv1.2', handshakeTimeout: options.limits.head_timeout_ms });
+      : createTlsServer({ ...settings, ...options.tls, handshakeTimeout: options.limits.head_timeout_ms });
   server.maxConnections = options.limits.max_connections;
   // One more than allowed is kept, so that rawHeaders shows the excess.
   server.maxHeadersCount = options.limits.max_header_count + 1;

@@ -82,7 +82,9 @@ export class Drain {
 
   #close(connection: Connection): void {
     const { socket, response, request, work, phase } = connection;
-    if (connection.dead || phase === 'handshake') return void (phase === 'handshake' && socket.destroy());
+    if (connection.dead) return;
+    if (socket.bytesRead === 0 || phase === 'handshake') this.#telemetry.connectionRefused('drain');
+    if (phase === 'handshake') return void socket.destroy();
     if (response === undefined) {
       // Silent or idle: nothing is lost. Half a head: it is told to come back.
       if (socket.bytesRead === connection.base) socket.end();
