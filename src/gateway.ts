@@ -1,5 +1,6 @@
 import { announce } from './assembly/announce.js';
 import { openAudit } from './assembly/audit.js';
+import { certificateProblems } from './assembly/certificates.js';
 import { tellDecisions } from './assembly/denials.js';
 import { declareGauges } from './assembly/gauges.js';
 import { type ReloadResult, Snapshots, tellReload } from './assembly/reload.js';
@@ -11,6 +12,7 @@ import { watchFile } from './config/watch.js';
 import type { Clock, Timer } from './contract/clock.js';
 import type { Log } from './contract/log.js';
 import { readClaims } from './dialect/claims.js';
+import { ConfigError } from './errors/error.js';
 import { SharedPool } from './gate-chain/shared.js';
 import type { DrainResult } from './listener/drain.js';
 import { createOps, type Ops, type OpsView } from './listener/ops.js';
@@ -53,11 +55,13 @@ export interface Gateway {
   readonly closed: Promise<void>;
 }
 
-/** Puts a loaded config to work. */
+/** Puts a loaded config to work. Throws ConfigError when a certificate, key or CA cannot be used. */
 export function assembleGateway(loaded: LoadedConfig, parts: GatewayParts): Gateway {
   const { config } = loaded;
   const { limits, keep_alive } = config.listener;
   const { log, clock = systemClock } = parts;
+  const problems = certificateProblems(config);
+  if (problems.length > 0) throw new ConfigError(problems);
   const abort = new AbortController();
   const prometheus = createPrometheus({ version, clock, ...(parts.process === undefined ? {} : { process: parts.process }) });
   const { metrics, telemetry } = prometheus;

@@ -3,7 +3,9 @@ import { readFileSync } from 'node:fs';
 import type { Config } from '../config/schema/config.js';
 import type { Clock, Timer } from '../contract/clock.js';
 import type { Log } from '../contract/log.js';
+import { ConfigError } from '../errors/error.js';
 import type { TlsSettings } from '../listener/admission.js';
+import { certificateProblems } from './certificates.js';
 
 const RENEW_MS = 10_000;
 
@@ -20,7 +22,10 @@ export function tlsSettings(config: Config): TlsSettings | undefined {
   };
 }
 
-/** Looks at the files every ten seconds, by content, and hands over what changed: rotated certificates need no restart. A broken file changes nothing. */
+/**
+ * Looks at the files every ten seconds, by content, and hands over what changed: rotated certificates need no restart. Files that
+ * are broken or do not belong together change nothing; that is said once for each such content.
+ */
 export function watchTls(config: Config, clock: Clock, log: Log, renew: (settings: TlsSettings) => void): Timer | undefined {
   if (config.listener.tls === undefined) return undefined;
   let seen = digest(tlsSettings(config));
@@ -29,8 +34,10 @@ export function watchTls(config: Config, clock: Clock, log: Log, renew: (setting
       const settings = tlsSettings(config);
       const now = digest(settings);
       if (settings === undefined || now === seen) return;
-      renew(settings);
       seen = now;
+      const problems = certificateProblems({ ...config, runtimes: {} });
+      if (problems.length > 0) throw new ConfigError(problems);
+      renew(settings);
       log.info({}, 'TLS certificates were renewed');
     } catch (error) {
       log.error({ error: String(error) }, 'the new TLS files cannot be used; the old ones stay');

@@ -1,4 +1,5 @@
 import { builtins } from '../../gates/index.js';
+import { certificateProblems } from '../assembly/certificates.js';
 import { chainInput } from '../assembly/snapshot.js';
 import { publicUrl } from '../assembly/urls.js';
 import { examineConfig, type LoadedConfig } from '../config/load.js';
@@ -10,14 +11,15 @@ import { type ConfigOption, configFileOf } from './config-option.js';
 import type { CliIo } from './io.js';
 
 /**
- * Loads the config that the command line names and looks into its gates: modules, options, order. Throws ConfigError with all
- * problems of both at once. Nothing is opened and no network is used.
+ * Loads the config that the command line names and looks into its gates (modules, options, order) and certificates. Throws
+ * ConfigError with all problems of them at once. Nothing is opened and no network is used.
  */
 export async function loadCheckedConfig(options: ConfigOption, io: CliIo): Promise<LoadedConfig> {
   const { loaded, problems, view, source } = examineConfig(configFileOf(options, io), { env: io.env, cwd: io.cwd });
   const input = loaded === undefined ? soundChains(view) : chainInput(loaded, publicUrl(loaded.config));
   const told = new Set(problems.map((problem) => problem.where));
-  const more = (await checkChains(input, { builtins, folder: view.folder })).filter((problem) => !told.has(problem.where));
+  const certificates = loaded === undefined ? [] : certificateProblems(loaded.config);
+  const more = [...(await checkChains(input, { builtins, folder: view.folder })), ...certificates].filter(({ where }) => !told.has(where));
   const all = [...problems, ...more.map((problem) => locate(problem, source))];
   if (loaded === undefined || all.length > 0) throw new ConfigError(all.sort(byPlace));
   return loaded;

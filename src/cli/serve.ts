@@ -27,12 +27,7 @@ export interface ServeOptions {
  */
 export async function serveUntilSignal(loaded: LoadedConfig, io: RunIo, { ready, reread }: ServeOptions = {}): Promise<void> {
   const log = logOf(loaded, io);
-  const gateway = assembleGateway(loaded, {
-    log,
-    stdout: io.stdoutStream,
-    process: io.process,
-    ...(reread === undefined ? {} : { reread }),
-  });
+  const gateway = assemble(loaded, log, io, reread);
   let signals = 0;
   const release = io.onSignal((signal) => {
     signals++;
@@ -55,6 +50,15 @@ export async function serveUntilSignal(loaded: LoadedConfig, io: RunIo, { ready,
   } finally {
     release();
     releaseHangup();
+  }
+}
+
+function assemble(loaded: LoadedConfig, log: Log, io: RunIo, reread: ServeOptions['reread']): Gateway {
+  const { stdoutStream: stdout, process } = io;
+  try {
+    return assembleGateway(loaded, { log, stdout, process, ...(reread === undefined ? {} : { reread }) });
+  } catch (error) {
+    throw located(error, loaded);
   }
 }
 

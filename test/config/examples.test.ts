@@ -5,21 +5,23 @@ import { Ajv } from 'ajv';
 import { parse } from 'yaml';
 import { loadCheckedConfig } from '../../src/cli/checked-config.js';
 import { printedFiles } from '../../src/print/printed.js';
+import { issue } from '../gates/mtls/certificates.js';
 import { folderWith } from '../support/config-files.js';
 import { repositoryPath } from '../support/repository.js';
 
 const FOLDER = repositoryPath('config/examples');
 const NAMES = readdirSync(FOLDER).sort();
 const KEY = 'a-session-key-of-more-than-32-characters\n';
+const own = await issue();
 const { folder, remove } = folderWith({
   session_key: KEY,
   session_key_before: `older-${KEY}`,
   files_key: 'files-key\n',
   'probe.sha256': `${'0'.repeat(64)}\n`,
-  'tls.crt': 'x',
-  'tls.key': 'x',
-  'clients-ca.crt': 'x',
-  'internal-ca.crt': 'x',
+  'tls.crt': own.pem,
+  'tls.key': own.key_pem,
+  'clients-ca.crt': own.pem,
+  'internal-ca.crt': own.pem,
   ...Object.fromEntries(NAMES.map((name) => [name, inFolder(readFileSync(`${FOLDER}/${name}`, 'utf8'))])),
 });
 const env = { PUBLIC_URL: 'https://mcp.example.com', ISSUER: 'https://id.example.com', UPSTREAM: 'http://127.0.0.1:1/mcp' };
