@@ -21,6 +21,8 @@ export interface GatewayOptions {
   readonly folder?: string;
   /** Default: silent. */
   readonly log?: Log;
+  /** Where `telemetry.audit.file: "-"` goes, e.g. `process.stdout`. Default: nowhere, and such a config is refused. */
+  readonly stdout?: NodeJS.WritableStream;
 }
 
 /**
@@ -28,8 +30,9 @@ export interface GatewayOptions {
  * Throws ConfigError with every problem at once. Nothing is bound before `start()`.
  */
 export function createGateway(config: string | object, options: GatewayOptions = {}): Gateway {
-  const { env = {}, folder = '.', log = SILENT } = options;
-  if (typeof config !== 'string') return assembleGateway(resolveConfig(config, { env, folder }), { log });
+  const { env = {}, folder = '.', log = SILENT, stdout } = options;
+  const parts = { log, ...(stdout === undefined ? {} : { stdout }) };
+  if (typeof config !== 'string') return assembleGateway(resolveConfig(config, { env, folder }), parts);
   const reread = (): LoadedConfig => loadConfig(config, { env });
-  return assembleGateway(reread(), { log, reread });
+  return assembleGateway(reread(), { ...parts, reread });
 }

@@ -164,7 +164,10 @@ describe('drain of a gateway process', () => {
     await expectLoadEndsWell(load);
     assert.equal(await gateway.stop('SIGCONT'), 0);
     const { ready, live } = await probes;
-    assert.deepEqual(ready.filter((said) => said !== '200 serving'), ['503 closing', '503 closed']);
+    assert.deepEqual(
+      ready.filter((said) => said !== '200 serving'),
+      ['503 closing', '503 closed'],
+    );
     assert.deepEqual(live, [200]);
     assert.equal(gateway.output.match(/drain begins/g)?.length, 1);
   });
@@ -178,7 +181,8 @@ describe('drain of a gateway process', () => {
     await progress.shows(/notifications\/progress/);
     await until('both are under way', async () => (await gateway.metric('portcullis_requests_in_flight')) === 2);
     process.kill(gateway.pid, 'SIGTERM');
-    const killed = async (kind: string): Promise<number> => readMetric(`${gateway.ops_url}/metrics`, 'portcullis_drain_killed_total', { kind });
+    const killed = async (kind: string): Promise<number> =>
+      readMetric(`${gateway.ops_url}/metrics`, 'portcullis_drain_killed_total', { kind });
     await until('the kill is counted', async () => (await killed('connection')) > 0);
     const kinds = await Promise.all(['call', 'stream', 'connection', 'child'].map(killed));
     assert.deepEqual(kinds, [1, 1, 2, 0]);
@@ -226,7 +230,12 @@ describe('drain of a gateway process', () => {
     const child = startChild([repositoryPath('dist/src/main.js'), 'run', '-c', file]);
     try {
       const url = `http://127.0.0.1:${port}/mcp`;
-      await until('it is bound', () => whole(url, tool('echo')).then((answer) => answer.status === 503, () => false));
+      await until('it is bound', () =>
+        whole(url, tool('echo')).then(
+          (answer) => answer.status === 503,
+          () => false,
+        ),
+      );
       const started = performance.now();
       assert.equal(await child.stop('SIGTERM'), 0);
       assert.ok(performance.now() - started < 8000, 'it did not hang');
