@@ -20,8 +20,9 @@ export function certificateProblems({ listener, runtimes }: Config): readonly Co
     say('listener.tls.key_file', keyFault(readFileSync(tls.key_file, 'utf8'), chain_fault === undefined ? chain : undefined));
     if (tls.client_ca_file !== undefined) say('listener.tls.client_ca_file', chainFault(readFileSync(tls.client_ca_file, 'utf8')));
   }
-  for (const [name, { ca_file }] of Object.entries(runtimes)) {
-    if (ca_file !== undefined) say(`runtimes.${name}.ca_file`, chainFault(readFileSync(ca_file, 'utf8')));
+  for (const [name, runtime] of Object.entries(runtimes)) {
+    if ('ca_file' in runtime && runtime.ca_file !== undefined)
+      say(`runtimes.${name}.ca_file`, chainFault(readFileSync(runtime.ca_file, 'utf8')));
   }
   return problems;
 }
