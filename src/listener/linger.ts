@@ -1,10 +1,11 @@
 import { STATUS_CODES } from 'node:http';
+import type { Socket } from 'node:net';
 import { CODES, type ErrorCode } from '../errors/codes.js';
 import type { Connection } from './connection.js';
 
-/** A refused connection is read on for at most this long … */
+/** A refused connection is kept for at most this long, then destroyed (RFC 9112 section 9.6) … */
 export const LINGER_MS = 900;
-/** … and at most this many bytes, before it is destroyed (RFC 9112 section 9.6). */
+/** … and at most this many bytes of it are read. */
 export const LINGER_BYTES = 262_144;
 
 /**
@@ -17,12 +18,20 @@ export function linger(connection: Connection, until_ms: number): void {
   connection.dead = true;
   connection.linger_until_ms = until_ms;
   const { socket } = connection;
-  let left = LINGER_BYTES;
   socket.end();
+  // A body that nobody read has stopped the handle; only a resume that the HTTP server still listens for starts it again.
+  if (socket.isPaused()) socket.once('resume', () => discard(socket));
+  else discard(socket);
+  socket.resume();
+}
+
+function discard(socket: Socket): void {
+  let left = LINGER_BYTES;
   socket.removeAllListeners('data');
   socket.on('data', (chunk: Buffer) => {
     left -= chunk.length;
-    if (left < 0) socket.destroy();
+    // Destroyed with bytes unread, a connection is reset, and the answer may be lost on its way: it is left standing until its time is over.
+    if (left < 0) socket.pause();
   });
   socket.resume();
 }
