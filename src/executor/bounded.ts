@@ -6,7 +6,7 @@ import { FairQueue } from './fair-queue.js';
 import { CANCELLED, DEADLINE, type ExecutorFault, OVERLOADED, SHUTDOWN, toFault } from './fault.js';
 import { Job } from './job.js';
 import { Owners } from './owners.js';
-import { Scopes } from './scopes.js';
+import { Scopes, toKey } from './scopes.js';
 import { isThenable } from './thenable.js';
 
 export interface Bounds {
@@ -63,7 +63,7 @@ export class BoundedExecutor implements Executor {
   }
 
   cancel(scope: string, id: string): boolean {
-    const found = this.#scopes.find(scope, id);
+    const found = this.#scopes.find(toKey(scope, id));
     for (const job of found) this.#end(job, 'cancelled');
     return found.length > 0;
   }

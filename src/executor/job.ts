@@ -1,5 +1,6 @@
 import type { SubmitOptions } from './executor.js';
 import type { Place } from './fair-queue.js';
+import { toKey } from './scopes.js';
 import { Token } from './token.js';
 
 /**
@@ -11,8 +12,8 @@ export type JobState = 'queued' | 'granted' | 'running' | 'abandoned' | 'ended';
 /** One submitted call, with what every structure of the executor needs to find and remove it at once. */
 export class Job {
   readonly token = new Token();
-  readonly scope: string;
-  readonly id: string;
+  /** Of its scope and id. */
+  readonly key: string;
   state: JobState;
   resolve: (value: unknown) => void = ignore;
   reject: (cause: unknown) => void = ignore;
@@ -23,12 +24,11 @@ export class Job {
   place: Place<Job> | undefined = undefined;
   due_ms = 0;
   heap_at = -1;
-  previous_in_scope: Job | undefined = undefined;
-  next_in_scope: Job | undefined = undefined;
+  previous_twin: Job | undefined = undefined;
+  next_twin: Job | undefined = undefined;
 
   constructor(options: SubmitOptions, state: JobState) {
-    this.scope = options.scope;
-    this.id = options.id;
+    this.key = toKey(options.scope, options.id);
     this.state = state;
   }
 }
