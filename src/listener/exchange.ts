@@ -1,12 +1,13 @@
 import type { Clock } from '../contract/clock.js';
 import type { Limits } from '../contract/limits.js';
 import type { AnswerOutcome, AnswerWriter, Call, EndReason, Exchange, HeaderList } from '../contract/runtime.js';
-import type { RequestOutcome, StreamKind, Telemetry } from '../contract/telemetry.js';
+import type { RequestOutcome, Telemetry } from '../contract/telemetry.js';
 import { GatewayError } from '../errors/error.js';
 import type { Connection, Ticking, WorkView } from './connection.js';
 import { AnswerStream, EventStream } from './event-stream.js';
 import { errorBody, type Refusal, sendRefusal, sendWhole } from './reply.js';
 import type { StreamSlots } from './slots.js';
+import { completion, EVENT_HEADERS, outcomeOf, streamKind } from './stream-answer.js';
 
 /** What all exchanges of one listener share. */
 export interface ExchangeEnvironment {
@@ -131,7 +132,7 @@ export class CallExchange implements Exchange, Ticking {
   events(headers: HeaderList): AnswerWriter | undefined {
     const response = this.#take('ok', undefined);
     if (response === undefined) return undefined;
-    const kind = this.#kind();
+    const kind = streamKind(this.#call);
     const list = [...headers, ...EVENT_HEADERS, 'x-request-id', this.#asked.request_id, ...this.#asked.extra];
     response.writeHead(200, list);
     response.flushHeaders();
@@ -177,14 +178,14 @@ export class CallExchange implements Exchange, Ticking {
   }
 
   view(): WorkView {
-    const stream = this.#stream instanceof EventStream ? this.#kind() : undefined;
+    const stream = this.#stream instanceof EventStream ? streamKind(this.#call) : undefined;
     return { snapshot: this.#env.snapshot, route: this.#asked.route, stream, buffered_bytes: this.#stream?.buffered_bytes ?? 0 };
   }
 
   tick(now_ms: number): void {
     if (this.#stream !== undefined) this.#stream.tick(now_ms);
     if (now_ms < this.#deadline_ms || this.#over) return;
-    if (this.#stream instanceof EventStream && this.#kind() !== 'response') return;
+    if (this.#stream instanceof EventStream && streamKind(this.#call) !== 'response') return;
     if (this.#answered && this.#stream === undefined) return;
     this.#deadline_ms = Number.POSITIVE_INFINITY;
     this.#stop('deadline');
@@ -194,7 +195,7 @@ export class CallExchange implements Exchange, Ticking {
   drain(): void {
     const stream = this.#stream;
     if (!(stream instanceof EventStream)) return;
-    const kind = this.#kind();
+    const kind = streamKind(this.#call);
     if (kind === 'response') return;
     this.#stop('drain');
     if (kind === 'listen' && this.#call?.era === 'modern') stream.last(completion(this.#call.id ?? 'null'), 'drain');
@@ -262,11 +263,6 @@ export class CallExchange implements Exchange, Ticking {
     if (reason === 'slow_consumer') this.#asked.connection.socket.destroy();
   }
 
-  #kind(): StreamKind {
-    if (this.#call?.kind === 'get_stream') return 'get';
-    return this.#call?.method === 'subscriptions/listen' ? 'listen' : 'response';
-  }
-
   #count(): void {
     const call = this.#call;
     const seconds = (this.#env.clock.mono_ms() - this.#asked.started_ms) / 1000;
@@ -284,24 +280,4 @@ export class CallExchange implements Exchange, Ticking {
   }
 }
 
-const EVENT_HEADERS: HeaderList = [
-  'content-type',
-  'text/event-stream',
-  'cache-control',
-  'no-cache, no-transform',
-  'x-accel-buffering',
-  'no',
-];
-
 const GONE: AnswerWriter = { write: () => false, onDrain: () => undefined, end: () => undefined };
-
-function outcomeOf(error: GatewayError): RequestOutcome {
-  if (error.code === 'DEADLINE') return 'timeout';
-  if (error.code === 'OVERLOADED' || error.code === 'TOO_MANY_STREAMS') return 'overloaded';
-  return error.code.startsWith('UPSTREAM_') ? 'upstream_error' : error.code === 'RUNTIME_FAILED' ? 'rpc_error' : 'refused';
-}
-
-/** The successful response that ends a subscription (MCP 2026-07-28 Subscriptions, "Graceful Closure"). `id` is raw JSON text. */
-function completion(id: string): string {
-  return `{"jsonrpc":"2.0","id":${id},"result":{"resultType":"complete","_meta":{"io.modelcontextprotocol/subscriptionId":${id}}}}`;
-}
