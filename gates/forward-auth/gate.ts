@@ -2,7 +2,7 @@ import { defineGate, type GateDecision } from 'portcullis/gate';
 import { toDecision } from './answer.js';
 import { Options } from './options.js';
 import { toQuestion } from './question.js';
-import { createService } from './service.js';
+import { createService, toServiceUrl } from './service.js';
 
 /** Questions on their way at a time; more are refused at once. */
 const MAX_IN_FLIGHT = 1_024;
@@ -51,6 +51,10 @@ export const gate = defineGate({
       meaning: 'No answer in time, or too many questions at once.',
       remedy: 'Retry; check the service.',
     },
+  },
+  check(options) {
+    toServiceUrl(options);
+    toQuestion(options);
   },
   async open(options, host) {
     const service = await createService(options, host);

@@ -25,8 +25,7 @@ export interface Service {
 
 /** The connections to one service. Certificates are verified, redirects are answers like any other. Rejects for an unusable config. */
 export async function createService(options: Options, host: GateHost): Promise<Service> {
-  const url = new URL(options.url);
-  if (url.username !== '' || url.password !== '') throw new Error('url holds a user name or password; send a credential by headers');
+  const url = toServiceUrl(options);
   if (url.protocol === 'http:' && !isLoopback(url.hostname)) {
     host.log.warn({}, 'forward-auth asks over plaintext beyond loopback: credentials and verdicts travel unprotected');
   }
@@ -61,6 +60,14 @@ export async function createService(options: Options, host: GateHost): Promise<S
     },
     close: () => pool.destroy(),
   };
+}
+
+/** Throws an Error for a URL that cannot be asked. */
+export function toServiceUrl(options: Options): URL {
+  if (!URL.canParse(options.url)) throw new Error('url is not a URL');
+  const url = new URL(options.url);
+  if (url.username !== '' || url.password !== '') throw new Error('url holds a user name or password; send a credential by headers');
+  return url;
 }
 
 function isLoopback(host: string): boolean {

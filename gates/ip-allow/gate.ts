@@ -30,6 +30,9 @@ export const gate = defineGate({
       remedy: 'Call from an allowed network; behind a proxy, set listener.trusted_proxies.',
     },
   },
+  check(options) {
+    for (const text of [...options.allow, ...options.deny]) parseNetwork(text);
+  },
   open(options): RequestGate {
     const allow = options.allow.map(parseNetwork);
     const deny = options.deny.map(parseNetwork);

@@ -28,9 +28,9 @@ export const gate = defineGate({
       remedy: 'Have the caller added to the lists, or call as somebody who is in them.',
     },
   },
+  check: (options) => void toRules(options),
   open(options): RequestGate {
     const rules = toRules(options);
-    if (rules.length === 0) throw new Error('no list has an entry, so everybody would pass; fill at least one');
     return { decide: (_head, context) => (rules.every((allows) => allows(context)) ? PASS : REFUSED) };
   },
 });
@@ -64,5 +64,6 @@ function toRules(options: Options): readonly Allows[] {
   for (const fact of options.facts) {
     rules.push(({ facts }) => Object.hasOwn(facts, fact) && facts[fact] !== undefined && facts[fact] !== null && facts[fact] !== false);
   }
+  if (rules.length === 0) throw new Error('no list has an entry, so everybody would pass; fill at least one');
   return rules;
 }

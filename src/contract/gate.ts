@@ -101,5 +101,7 @@ export interface GateModule<S extends TSchema = TSchema> {
   readonly authorizes?: boolean;
   /** The refusal codes this gate uses, for docs/errors.md. */
   readonly codes?: Readonly<Record<string, { readonly status: number; readonly meaning: string; readonly remedy: string }>>;
+  /** What the schema cannot say: throws an Error that says what is wrong. Asked before any gate is opened, by `portcullis validate` too. */
+  check?(options: Static<S>): void;
   open(options: Static<S>, host: GateHost): RequestGate | Promise<RequestGate>;
 }

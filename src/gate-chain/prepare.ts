@@ -26,6 +26,7 @@ export async function prepare(input: ChainInput, builtins: Readonly<Record<strin
     problems.push(...checked.problems);
     if (checked.problems.length > 0) continue;
     try {
+      found.module.check?.(checked.options);
       ready.set(name, {
         name,
         builtin: Object.hasOwn(builtins, config.use),

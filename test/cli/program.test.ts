@@ -23,6 +23,17 @@ routes:
   - { path: /a, gates: [quota], runtime: a }
   - { path: /b, gates: [quota, edg], runtime: a }
 `,
+  'contradicting.yaml': `gates:
+  net: { use: ip-allow, options: { allow: [10.0.0.1/8] } }
+  who: { use: principal-allow, options: {} }
+  token: { use: oauth-bearer, options: { issuer: "http://id.example.com" } }
+  ask: { use: forward-auth, options: { url: "http://127.0.0.1:1/", request_headers: [host] } }
+runtimes:
+  a: { kind: proxied, url: "http://127.0.0.1:1/mcp" }
+routes:
+  - { path: /a, gates: [net, token], runtime: a }
+  - { path: /b, gates: [ask], runtime: a }
+`,
   'gates.yaml': `gates:
   typo: { use: ip-alow }
   edge: { use: ip-allow, options: { alow: [127.0.0.1] } }
@@ -80,6 +91,21 @@ describe('command line', () => {
     const { code, stdout, stderr } = await runCli(['validate', '-c', 'bad.yaml'], folder);
     assert.deepEqual([code, stdout], [78, '']);
     assert.equal(stderr, 'bad.yaml:6:1 opps: unknown key; did you mean ops?\n  opps: {}\n  ^\n1 problem in the configuration\n');
+  });
+
+  it('validate refuses what a start refuses: options that no schema can judge', async () => {
+    const { code, stderr } = await runCli(['validate', '-c', 'contradicting.yaml'], folder);
+    assert.equal(code, 78);
+    const told = stderr.split('\n').filter((line) => line.includes('contradicting.yaml:'));
+    assert.deepEqual(
+      told.map((line) => line.slice(line.indexOf('gates.'))),
+      [
+        'gates.net.options: "10.0.0.1/8" has bits beside its prefix; write 10.0.0.0/8, or 10.0.0.1 for the one address',
+        'gates.who.options: no list has an entry, so everybody would pass; fill at least one',
+        'gates.token.options: issuer must be an https URL without credentials (http only for a loopback host), found "http://id.example.com"',
+        'gates.ask.options: header host is set by the gateway; remove it from request_headers and headers',
+      ],
+    );
   });
 
   it('validate looks into the gates: their modules, options and order', async () => {
