@@ -1,6 +1,7 @@
 // What a server is written with: `import { defineServer } from 'portcullis/server'`.
 export type { Change, ChangeContext, ChangeSource, Hub, Published, Wanted } from './contract/changes.js';
 export type { Era } from './contract/claims.js';
+export type { Clock } from './contract/clock.js';
 export type {
   Annotations,
   AudioContent,
@@ -33,7 +34,9 @@ export type {
   RootsRequest,
   SampleRequest,
 } from './contract/handler.js';
+export type { HttpPrepared, HttpRequest, HttpResponse, HttpStream } from './contract/http.js';
 export type { Facts, Identity } from './contract/identity.js';
+export type { Log } from './contract/log.js';
 export { type Static, type TSchema, Type } from './contract/options.js';
 export type {
   Awaitable,
@@ -59,7 +62,11 @@ export { RpcError, ToolError } from './core/call/errors.js';
 export { defineServer } from './core/define/define-server.js';
 export { acceptedContent, elicit, elicitUrl, listRoots, sample } from './core/define/questions.js';
 export { defineTool, type TypedTool } from './core/define/typed.js';
+export { createDispatch, type Dispatch, type DispatchAnswer, type DispatchContext, type DispatchMessage } from './core/dispatch.js';
+export { createHttpHandler, type HttpHandler, type HttpHandlerOptions } from './core/http/handler.js';
 export { createHub } from './core/hub.js';
 export { type ConcurrencyOptions, withConcurrency } from './core/wrap/concurrency.js';
 export { type RateLimitOptions, withRateLimit } from './core/wrap/rate-limit.js';
 export { type TimeoutOptions, withTimeout } from './core/wrap/timeout.js';
+export { createExecutor, type Executor, type ExecutorOptions } from './executor/executor.js';
+export { systemClock } from './system-clock.js';

@@ -2,8 +2,8 @@ import type { Claims } from '../contract/claims.js';
 import type { RequestHead } from '../contract/head.js';
 import type { ErrorCode } from '../errors/codes.js';
 import type { Outcome } from '../errors/error.js';
+import { accepts, isJsonType } from '../wire/media.js';
 import type { Framing } from './lint.js';
-import { accepts, isJsonType } from './media.js';
 import type { ListenerRoute } from './route.js';
 
 /** Why the door refuses: a row of the error table, perhaps with a detail for the client. */

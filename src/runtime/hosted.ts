@@ -3,18 +3,10 @@ import type { Log } from '../contract/log.js';
 import type { Call, Exchange, Health, Runtime } from '../contract/runtime.js';
 import type { ComponentView, Server } from '../contract/server.js';
 import type { Telemetry } from '../contract/telemetry.js';
-import { paramsOf } from '../core/call/params.js';
-import type { CoreEnvironment, CoreRequest } from '../core/call/request.js';
-import { createStateSeal } from '../core/call/state-seal.js';
-import { asRuntime, type ServerRuntime } from '../core/define/server-runtime.js';
-import { prepare } from '../core/prepare.js';
-import { openWrappers } from '../core/wrap/open-wrappers.js';
-import { dialectOf } from '../dialect/select.js';
+import type { CoreRequest } from '../core/call/request.js';
+import { ServerHost } from '../core/run/host.js';
 import { GatewayError } from '../errors/error.js';
-import { type CallExecutor, HostedCall, type HostedParts } from './hosted-call.js';
-import { openSubscription } from './hosted-listen.js';
-import { Questions } from './hosted-questions.js';
-import { sendReply } from './hosted-reply.js';
+import type { Executor, ExecutorLoad } from '../executor/executor.js';
 import { createRatedLog } from './rated-log.js';
 
 export interface HostedOptions {
@@ -30,7 +22,8 @@ export interface HostedDeps {
   readonly log: Log;
   readonly clock: Clock;
   readonly telemetry: Pick<Telemetry, 'toolsListed'>;
-  readonly executor: CallExecutor;
+  /** The runtime's own: drained when it closes. */
+  readonly executor: Executor;
   /** Told when the executor refused or gave up a call: `overloaded`, `deadline`, `cancelled`. */
   readonly rejected?: (reason: string) => void;
   /** Told when scopes or the policy of the server hid a component from a call. */
@@ -46,7 +39,7 @@ export interface HiddenCall {
 }
 
 export interface HostedRuntime extends Runtime {
-  readonly load: CallExecutor['load'];
+  readonly load: ExecutorLoad;
 }
 
 /**
@@ -55,42 +48,41 @@ export interface HostedRuntime extends Runtime {
  * @throws TypeError when `server` was not made by `defineServer`.
  */
 export function createHosted(options: HostedOptions, deps: HostedDeps): HostedRuntime {
-  const server = asRuntime(options.server);
-  if (server === undefined) throw new TypeError('the server was not made by defineServer');
-  return new Hosted(options, server, deps);
+  return new Hosted(options, deps);
 }
 
 class Hosted implements HostedRuntime {
   readonly kind = 'hosted';
   readonly name: string;
-  readonly #server: ServerRuntime;
-  readonly #deps: HostedDeps;
-  readonly #parts: HostedParts;
-  readonly #env: CoreEnvironment;
+  readonly #host: ServerHost;
+  readonly #executor: Executor;
+  readonly #telemetry: HostedDeps['telemetry'];
   readonly #told = new Set<string>();
-  readonly #stopped = new AbortController();
   #health: Health = 'starting';
 
-  constructor(options: HostedOptions, server: ServerRuntime, deps: HostedDeps) {
-    this.name = options.name;
-    this.#server = server;
-    this.#deps = deps;
-    const { executor, clock } = deps;
-    this.#parts = { name: options.name, executor, questions: new Questions(clock), rejected: deps.rejected };
-    const log = createRatedLog(deps.log, clock);
-    this.#env = {
-      seal: createStateSeal({ keys: options.state_keys, clock }),
-      wrapped: openWrappers(server, clock),
-      crashed: ({ request_id, method, name }, error) => log.warn({ request_id, method, name, error: sayWhat(error) }, 'a handler failed'),
-    };
+  constructor({ name, server, state_keys }: HostedOptions, { log, clock, executor, telemetry, rejected, hidden }: HostedDeps) {
+    this.name = name;
+    this.#executor = executor;
+    this.#telemetry = telemetry;
+    const rated = createRatedLog(log, clock);
+    const crashed = ({ request_id, method, name: component }: CoreRequest, error: unknown) =>
+      rated.warn({ request_id, method, name: component, error: sayWhat(error) }, 'a handler failed');
+    const told =
+      hidden === undefined
+        ? {}
+        : {
+            hidden: ({ request_id, route, identity }: CoreRequest, component: ComponentView, why: HiddenCall['why']) =>
+              hidden({ request_id, route, identity, component, why }),
+          };
+    this.#host = new ServerHost({ scope: name, server, state_keys }, { clock, executor, rejected, crashed, ...told });
   }
 
   get health(): Health {
     return this.#health;
   }
 
-  get load(): CallExecutor['load'] {
-    return this.#deps.executor.load;
+  get load(): ExecutorLoad {
+    return this.#executor.load;
   }
 
   start(): Promise<void> {
@@ -100,64 +92,20 @@ class Hosted implements HostedRuntime {
 
   handle(call: Call, exchange: Exchange): void {
     if (this.#health === 'stopped') return exchange.fail(new GatewayError('DRAINING'));
-    switch (call.kind) {
-      case 'request':
-        return this.#serve(call, exchange);
-      case 'response':
-        this.#parts.questions.answer(call.id, call.body, call.identity);
-        return exchange.accept();
-      case 'notification':
-        return exchange.accept();
-      default:
-        return exchange.fail(new GatewayError('METHOD_NOT_ALLOWED', { headers: { allow: 'POST' } }));
-    }
+    if (!this.#told.has(call.route.path)) this.#tell(call.route.path);
+    this.#host.handle(call, exchange);
   }
 
   async close(deadline_ms: number): Promise<void> {
     this.#health = 'stopped';
-    this.#stopped.abort('drain');
-    await this.#deps.executor.drain(deadline_ms);
-  }
-
-  #serve(call: Call, exchange: Exchange): void {
-    const request = toRequest(call);
-    this.#tell(call.route.path);
-    const prepared = prepare(this.#server, request, this.#envOf(call));
-    if (prepared.kind === 'job') return new HostedCall(this.#parts, request, prepared, exchange).start();
-    if (prepared.kind === 'listen') return openSubscription(this.#server, request, prepared.wanted, exchange, this.#env);
-    if (prepared.kind !== 'ask') sendReply(exchange, undefined, request.id, prepared);
-  }
-
-  #envOf({ route, head }: Call): CoreEnvironment {
-    const { hidden } = this.#deps;
-    if (hidden === undefined) return this.#env;
-    return {
-      ...this.#env,
-      hidden: ({ identity }, component, why) => hidden({ request_id: head.id, route: route.path, identity, component, why }),
-    };
+    await this.#executor.drain(deadline_ms);
   }
 
   /** Tool names of a server that is ours are known: metrics of a route may name them from its first call on. */
   #tell(route: string): void {
-    if (this.#told.has(route)) return;
     this.#told.add(route);
-    this.#deps.telemetry.toolsListed(route, [...this.#server.tools.keys()].slice(0, 200));
+    this.#telemetry.toolsListed(route, [...this.#host.server.tools.keys()].slice(0, 200));
   }
-}
-
-function toRequest(call: Call): CoreRequest {
-  return {
-    dialect: dialectOf(call.revision),
-    method: call.method,
-    name: call.name,
-    id: call.id ?? 'null',
-    progress_token: call.progress_token,
-    params: paramsOf(call.body),
-    request_id: call.head.id,
-    identity: call.identity,
-    facts: call.facts,
-    headers: call.head.headers,
-  };
 }
 
 /** For the log: the stack of an error, which names the place that failed. */

@@ -194,9 +194,7 @@ describe('questions to legacy clients', () => {
     const host = hosting(SERVER);
     const exchange = host.send('tools/call', greet(), LEGACY);
     await exchange.wrote(1);
-    const before = exchange.progress_count;
-    host.clock.advance(15_000);
-    assert.equal(exchange.progress_count - before, 3);
+    assert.equal(exchange.question_count, 1);
     exchange.cancel('client');
     await turn();
     assert.equal(host.clock.pending, 0);

@@ -22,6 +22,8 @@ export interface CoreRequest {
   readonly params: Readonly<Record<string, unknown>>;
   /** The id of the request in logs. */
   readonly request_id: string;
+  /** Config path of the route, for logs. */
+  readonly route: string;
   readonly identity: Identity | undefined;
   readonly facts: Facts;
   /** Where `Mcp-Param-*` is mirrored; undefined on a transport without headers. */

@@ -1,10 +1,9 @@
 import { randomUUID } from 'node:crypto';
-import type { Clock } from '../contract/clock.js';
-import type { Ask, InputResponses } from '../contract/handler.js';
-import type { Identity } from '../contract/identity.js';
-import { isObject } from '../core/call/params.js';
-import { faultReply } from '../core/call/reply.js';
-import type { CoreRequest, Reply } from '../core/call/request.js';
+import type { Ask, InputResponses } from '../../contract/handler.js';
+import type { Identity } from '../../contract/identity.js';
+import { isObject } from '../call/params.js';
+import { faultReply } from '../call/reply.js';
+import type { CoreRequest, Reply } from '../call/request.js';
 
 /** What became of the questions of one round. */
 export type Answers =
@@ -23,7 +22,8 @@ export interface AskThrough {
   readonly identity: Identity | undefined;
   /** Sends one request, whole JSON text, to the client. */
   send(json: string): void;
-  progressed(): void;
+  /** A person may answer: the deadline is the longest there is. */
+  questioned(): void;
 }
 
 /**
@@ -33,11 +33,6 @@ export interface AskThrough {
  */
 export class Questions {
   readonly #open = new Map<string, OpenQuestion>();
-  readonly #clock: Clock;
-
-  constructor(clock: Clock) {
-    this.#clock = clock;
-  }
 
   get open(): number {
     return this.#open.size;
@@ -54,11 +49,8 @@ export class Questions {
       through.send(JSON.stringify({ jsonrpc: '2.0', id, ...question }));
       return id;
     });
-    through.progressed();
-    // A person thinks longer than a handler may be silent; the exchange's cap still ends it.
-    const patience = this.#clock.interval(PATIENCE_MS, () => through.progressed());
+    through.questioned();
     const forget = () => {
-      patience.cancel();
       for (const id of ids) this.#open.delete(id);
     };
     round.answers.then(forget, forget);
@@ -83,7 +75,6 @@ interface OpenQuestion {
 }
 
 const MAX_OPEN = 1024;
-const PATIENCE_MS = 5000;
 
 class Round {
   readonly caller: string;

@@ -1,41 +1,25 @@
-import type { Ask } from '../contract/handler.js';
-import type { AnswerWriter, Exchange } from '../contract/runtime.js';
-import { CallContext, type CallHost } from '../core/call/context.js';
-import type { CoreRequest, Job, Reply } from '../core/call/request.js';
-import type { Round } from '../core/call/rounds.js';
-import { GatewayError } from '../errors/error.js';
-import type { Asked, Questions } from './hosted-questions.js';
-import { sendReply } from './hosted-reply.js';
+import type { Ask } from '../../contract/handler.js';
+import type { AnswerWriter, Exchange } from '../../contract/runtime.js';
+import type { ErrorCode } from '../../errors/codes.js';
+import { GatewayError } from '../../errors/error.js';
+import type { CancelToken, Executor } from '../../executor/executor.js';
+import { CallContext, type CallHost } from '../call/context.js';
+import type { CoreRequest, Job, Reply } from '../call/request.js';
+import type { Round } from '../call/rounds.js';
+import type { Asked, Questions } from './questions.js';
+import { sendReply } from './reply.js';
 
-/** What the executor gives to running work. */
-export interface CancelToken {
-  /** Made when it is first looked at. */
-  readonly signal: AbortSignal;
-  readonly cancelled: boolean;
-}
-
-/** Where calls run: bounded, cancelled by scope and id. Rejects with a fault whose `code` is `OVERLOADED`, `DEADLINE` or `CANCELLED`. */
-export interface CallExecutor {
-  submit<T>(
-    work: (token: CancelToken) => Promise<T> | T,
-    options: { readonly scope: string; readonly id: string; readonly share: string },
-  ): Promise<T>;
-  cancel(scope: string, id: string): boolean;
-  readonly load: { readonly running: number; readonly queued: number };
-  drain(deadline_ms: number): Promise<unknown>;
-}
-
-export interface HostedParts {
-  /** Config name of the runtime; the executor's scope. */
-  readonly name: string;
-  readonly executor: CallExecutor;
+export interface RunParts {
+  /** The executor's scope for requests whose cancellation is their own. */
+  readonly scope: string;
+  readonly executor: Executor;
   readonly questions: Questions;
   readonly rejected: ((reason: string) => void) | undefined;
 }
 
 /** One call of a handler: from the queue of the executor to the end of the answer. It owns the stream of the answer, if there is one. */
-export class HostedCall implements CallHost {
-  readonly #parts: HostedParts;
+export class RunningCall implements CallHost {
+  readonly #parts: RunParts;
   readonly #request: CoreRequest;
   readonly #job: Job;
   readonly #exchange: Exchange;
@@ -46,7 +30,7 @@ export class HostedCall implements CallHost {
   #slow = false;
   #latest: string | undefined;
 
-  constructor(parts: HostedParts, request: CoreRequest, job: Job, exchange: Exchange) {
+  constructor(parts: RunParts, request: CoreRequest, job: Job, exchange: Exchange) {
     this.#parts = parts;
     this.#request = request;
     this.#job = job;
@@ -63,7 +47,7 @@ export class HostedCall implements CallHost {
   #stop(): void {
     this.#stopped = true;
     this.#asked?.abandon();
-    this.#parts.executor.cancel(this.#parts.name, this.#request.request_id);
+    this.#parts.executor.cancel(this.#parts.scope, this.#request.request_id);
   }
 
   get signal(): AbortSignal {
@@ -91,7 +75,7 @@ export class HostedCall implements CallHost {
     const { identity, request_id } = this.#request;
     const share = identity === undefined ? '' : `${identity.issuer}\n${identity.principal}`;
     this.#parts.executor
-      .submit((token) => this.#work(token, round), { scope: this.#parts.name, id: request_id, share })
+      .submit((token) => this.#work(token, round), { scope: this.#parts.scope, id: request_id, share })
       .then(
         (reply) => this.#replied(reply),
         (fault: { readonly code?: unknown }) => this.#refused(fault),
@@ -114,9 +98,7 @@ export class HostedCall implements CallHost {
     this.#parts.rejected?.(String(fault.code ?? 'failed').toLowerCase());
     if (this.#stopped) return;
     if (fault.code === 'OVERLOADED') return this.#overloaded();
-    this.#exchange.fail(
-      new GatewayError(fault.code === 'CANCELLED' ? 'DRAINING' : fault.code === 'DEADLINE' ? 'DEADLINE' : 'RUNTIME_FAILED'),
-    );
+    this.#exchange.fail(new GatewayError(FAULTS[String(fault.code)] ?? 'RUNTIME_FAILED'));
   }
 
   /** A legacy client is asked by requests on this call's own stream; then the handler runs anew. */
@@ -126,7 +108,11 @@ export class HostedCall implements CallHost {
       return this.#exchange.fail(new GatewayError('MISSING_CAPABILITY', { detail }));
     }
     const { identity } = this.#request;
-    const asked = this.#parts.questions.ask(ask, { identity, send: (json) => this.#event(json), progressed: () => this.progressed() });
+    const asked = this.#parts.questions.ask(ask, {
+      identity,
+      send: (json) => this.#event(json),
+      questioned: () => this.#exchange.questioned(),
+    });
     if (asked === undefined) return this.#overloaded();
     this.#asked = asked;
     asked.answers.then(
@@ -160,3 +146,6 @@ export class HostedCall implements CallHost {
     if (latest !== undefined && !this.#exchange.ended) this.#event(latest);
   }
 }
+
+/** What the client is told when the executor gave a call up and the exchange did not know. */
+const FAULTS: Readonly<Record<string, ErrorCode>> = { CANCELLED: 'DRAINING', SHUTDOWN: 'DRAINING', DEADLINE: 'DEADLINE' };

@@ -1,10 +1,10 @@
-import type { Change, Wanted } from '../contract/changes.js';
-import type { AnswerWriter, EndReason, Exchange } from '../contract/runtime.js';
-import { faultReply } from '../core/call/reply.js';
-import type { CoreEnvironment, CoreRequest } from '../core/call/request.js';
-import type { ServerRuntime } from '../core/define/server-runtime.js';
-import { CODES } from '../errors/codes.js';
-import { GatewayError } from '../errors/error.js';
+import type { Change, Wanted } from '../../contract/changes.js';
+import type { AnswerWriter, EndReason, Exchange } from '../../contract/runtime.js';
+import { CODES } from '../../errors/codes.js';
+import { GatewayError } from '../../errors/error.js';
+import { faultReply } from '../call/reply.js';
+import type { CoreEnvironment, CoreRequest } from '../call/request.js';
+import type { ServerRuntime } from '../define/server-runtime.js';
 
 /**
  * Opens a `subscriptions/listen` stream: the acknowledgement first, naming only what will come; then each change, the next one
@@ -25,7 +25,7 @@ export function openSubscription(
   // The request, with its params, must not stay in memory as long as the stream.
   const { id, identity } = request;
   const tag = `"_meta":{"io.modelcontextprotocol/subscriptionId":${id}}`;
-  send(
+  const free = send(
     writer,
     `{"jsonrpc":"2.0","method":"notifications/subscriptions/acknowledged","params":{"notifications":${filterOf(wanted)},${tag}}}`,
   );
@@ -44,7 +44,7 @@ export function openSubscription(
     return error;
   });
   exchange.onCancel((reason) => subscription.stop(reason));
-  subscription.run(() => source.open(wanted, { identity, signal: stop.signal }));
+  subscription.run(free, () => source.open(wanted, { identity, signal: stop.signal }));
 }
 
 /** One open stream. It ends once, by its source, its reader or the gateway, and closes the source then. */
@@ -81,8 +81,9 @@ class Subscription {
     });
   }
 
-  run(open: () => AsyncIterable<Change>): void {
-    this.#pump(open).then(
+  /** `free`: the reader has taken the acknowledgement. */
+  run(free: boolean, open: () => AsyncIterable<Change>): void {
+    this.#pump(free, open).then(
       () => this.#end('source', this.#complete),
       (error: unknown) => {
         if (this.#over) return;
@@ -101,8 +102,10 @@ class Subscription {
     this.#source?.return?.().then(undefined, () => undefined);
   }
 
-  async #pump(open: () => AsyncIterable<Change>): Promise<void> {
+  async #pump(free: boolean, open: () => AsyncIterable<Change>): Promise<void> {
     this.#source = open()[Symbol.asyncIterator]();
+    if (!free) await this.#drained();
+    if (this.#over) return;
     for (;;) {
       const { done, value } = await this.#source.next();
       if (done === true || this.#over) return;

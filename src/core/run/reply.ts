@@ -1,5 +1,5 @@
-import type { AnswerWriter, Exchange, HeaderList } from '../contract/runtime.js';
-import type { Reply } from '../core/call/request.js';
+import type { AnswerWriter, Exchange, HeaderList } from '../../contract/runtime.js';
+import type { Reply } from '../call/request.js';
 
 /** Sends an answer whole: as JSON, or as the last event of the stream that had begun. `id` is raw JSON text. */
 export function sendReply(

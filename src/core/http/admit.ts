@@ -1,0 +1,74 @@
+import { randomUUID } from 'node:crypto';
+import type { HeaderView, RequestHead } from '../../contract/head.js';
+import type { HttpRequest, HttpResponse } from '../../contract/http.js';
+import type { Call } from '../../contract/runtime.js';
+import { admitMessage } from '../../dialect/admit.js';
+import { readClaims } from '../../dialect/claims.js';
+import { GatewayError, type ProtocolFault } from '../../errors/error.js';
+import { accepts, isJsonType } from '../../wire/media.js';
+import { scanMessage } from '../../wire/scan.js';
+import { errorResponse } from './response.js';
+
+/** What `execute` needs of an admitted request. */
+export interface PreparedCall {
+  readonly kind: 'call';
+  readonly call: Call;
+  readonly accepts_json: boolean;
+  readonly accepts_events: boolean;
+}
+
+/** Looks at head and body as the gateway's listener and pipeline do: one well-formed message that its headers tell truthfully. */
+export function admitHttp(request: HttpRequest): PreparedCall | HttpResponse {
+  const request_id = request.request_id ?? randomUUID();
+  const headers = viewOf(request.headers);
+  const refuse = (fault: ProtocolFault, id?: string) =>
+    errorResponse(
+      new GatewayError(fault.code, fault.code === 'METHOD_NOT_ALLOWED' ? { headers: { allow: 'POST' } } : fault),
+      id,
+      request_id,
+    );
+  if (request.method !== 'POST') return refuse({ code: 'METHOD_NOT_ALLOWED' });
+  if (!isJsonType(headers.get('content-type')) || !isPlain(headers.all('content-encoding'))) return refuse({ code: 'MEDIA_TYPE' });
+  const { json, events } = accepts(headers.all('accept'));
+  if (!json && !events) return refuse({ code: 'NOT_ACCEPTABLE' });
+  const claims = readClaims(headers, 'POST', 'defer');
+  if (!claims.ok) return refuse(claims.fault);
+  const body = Buffer.from(request.body.buffer, request.body.byteOffset, request.body.byteLength);
+  const scanned = scanMessage(body);
+  if (!scanned.ok) return refuse(scanned.fault, scanned.id);
+  const admitted = admitMessage(scanned.value, claims.value);
+  if (!admitted.ok) return refuse(admitted.fault, scanned.value.kind === 'request' ? scanned.value.id : undefined);
+  const head: RequestHead = { ...BARE_HEAD, id: request_id, headers, claims: claims.value };
+  const call: Call = { ...admitted.value, body, head, route: ROUTE, identity: request.identity, facts: request.facts ?? {} };
+  return { kind: 'call', call, accepts_json: json, accepts_events: events };
+}
+
+const ROUTE = Object.freeze({ path: '', url: '', runtime: '' });
+/** What the host knows of the request and a hosted server never asks for. */
+const BARE_HEAD = {
+  method: 'POST',
+  path: '',
+  query: '',
+  peer: { address: '', trusted: false, client_address: '', tls: undefined },
+  received_at_ms: 0,
+} as const;
+
+function isPlain(encodings: readonly string[]): boolean {
+  return encodings.every((encoding) => encoding.trim().toLowerCase() === 'identity');
+}
+
+function viewOf(fields: HttpRequest['headers']): HeaderView {
+  const values = new Map<string, string[]>();
+  const raw: string[] = [];
+  for (const [name, value] of Object.entries(fields)) {
+    for (const line of value === undefined ? [] : typeof value === 'string' ? [value] : value) {
+      raw.push(name, line);
+      const lower = name.toLowerCase();
+      const known = values.get(lower);
+      if (known === undefined) values.set(lower, [line]);
+      else known.push(line);
+    }
+  }
+  const all = (name: string): readonly string[] => values.get(name) ?? [];
+  return { get: (name) => (all(name).length === 1 ? all(name)[0] : undefined), all, raw };
+}

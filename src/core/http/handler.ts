@@ -1,0 +1,79 @@
+import type { Clock } from '../../contract/clock.js';
+import type { HttpPrepared, HttpRequest, HttpResponse, HttpStream } from '../../contract/http.js';
+import type { Log } from '../../contract/log.js';
+import type { Server } from '../../contract/server.js';
+import { createExecutor, type Executor } from '../../executor/executor.js';
+import { ServerHost } from '../run/host.js';
+import { admitHttp, type PreparedCall } from './admit.js';
+import { ValueExchange } from './value-exchange.js';
+
+export interface HttpHandlerOptions {
+  readonly clock: Clock;
+  /** Gets what handlers threw. */
+  readonly log: Log;
+  /** Shared with others, and drained by whoever made it. Default: one of its own. */
+  readonly executor?: Executor;
+  /** Secrets that seal `requestState`: the first seals, all open. Default: one random key. */
+  readonly state_keys?: readonly string[];
+  /** Bytes queued for the reader of one event stream; more than one event beyond them ends it as a slow reader's. Default 262 144. */
+  readonly max_stream_buffer_bytes?: number;
+}
+
+/**
+ * One server for any HTTP server: values in, values out. Limits, Host, Origin, keep-alive comments and deadlines are the host's: a
+ * call runs until it answers or `signal` aborts.
+ */
+export interface HttpHandler {
+  /** Admits and decodes, and runs nothing. A refusal is the response already. */
+  prepare(request: HttpRequest): HttpPrepared | HttpResponse;
+  /** Runs what `prepare` admitted, once. Rejects with a TypeError for anything else. `signal`: the client has left. */
+  execute(prepared: HttpPrepared, signal?: AbortSignal): Promise<HttpResponse | HttpStream>;
+  /** Both. */
+  handle(request: HttpRequest, signal?: AbortSignal): Promise<HttpResponse | HttpStream>;
+  /** Lets calls finish and cancels the rest at `deadline_ms`; later ones are 503. An executor that was handed in is left alone. */
+  close(deadline_ms: number): Promise<void>;
+}
+
+/** Makes the handler of a server. Throws TypeError when the server was not made by `defineServer`. */
+export function createHttpHandler(server: Server, options: HttpHandlerOptions): HttpHandler {
+  const { clock, log, state_keys = [], max_stream_buffer_bytes = 262_144 } = options;
+  const executor = options.executor ?? createExecutor({ clock });
+  const host = new ServerHost(
+    { scope: `http ${server.name}`, server, state_keys },
+    {
+      clock,
+      executor,
+      crashed: ({ request_id, method, name }, error) =>
+        log.warn({ request_id, method, name, error: error instanceof Error ? error.stack : String(error) }, 'a handler failed'),
+    },
+  );
+  const admitted = new WeakMap<HttpPrepared, PreparedCall>();
+  const prepare: HttpHandler['prepare'] = (request) => {
+    const outcome = admitHttp(request);
+    if (outcome.kind === 'response') return outcome;
+    const { method, name, revision } = outcome.call;
+    const prepared: HttpPrepared = Object.freeze({ kind: 'prepared', method, name, revision });
+    admitted.set(prepared, outcome);
+    return prepared;
+  };
+  const execute: HttpHandler['execute'] = async (prepared, signal) => {
+    const found = admitted.get(prepared);
+    if (found === undefined) throw new TypeError('this was not prepared here, or was executed already');
+    admitted.delete(prepared);
+    const exchange = new ValueExchange(found, max_stream_buffer_bytes);
+    exchange.leaveWith(signal);
+    if (!exchange.ended) host.handle(found.call, exchange);
+    return exchange.answer;
+  };
+  return {
+    prepare,
+    execute,
+    async handle(request, signal) {
+      const prepared = prepare(request);
+      return prepared.kind === 'response' ? prepared : execute(prepared, signal);
+    },
+    async close(deadline_ms) {
+      if (options.executor === undefined) await executor.drain(deadline_ms);
+    },
+  };
+}

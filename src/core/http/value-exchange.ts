@@ -1,0 +1,130 @@
+import type { HttpResponse, HttpStream } from '../../contract/http.js';
+import type { AnswerWriter, EndReason, Exchange, HeaderList } from '../../contract/runtime.js';
+import { GatewayError } from '../../errors/error.js';
+import type { PreparedCall } from './admit.js';
+import { emptyResponse, errorJson, errorResponse, jsonResponse, toFields } from './response.js';
+import { ValueStream } from './value-stream.js';
+
+/** The client's half of one call, as values: a response, or a stream whose chunks somebody pulls. It ends once. */
+export class ValueExchange implements Exchange {
+  readonly accepts_events: boolean;
+  /** Resolves with the head of the answer. A client that left gets a 503 that nobody reads. */
+  readonly answer: Promise<HttpResponse | HttpStream>;
+  readonly #prepared: PreparedCall;
+  readonly #max_bytes: number;
+  #resolve: (answer: HttpResponse | HttpStream) => void = () => undefined;
+  #cancel: ((reason: EndReason) => void) | undefined;
+  #release: (() => void) | undefined;
+  #stream: ValueStream | undefined;
+  #answered = false;
+  #over = false;
+
+  constructor(prepared: PreparedCall, max_bytes: number) {
+    this.#prepared = prepared;
+    this.#max_bytes = max_bytes;
+    this.accepts_events = prepared.accepts_events;
+    this.answer = new Promise((resolve) => {
+      this.#resolve = resolve;
+    });
+  }
+
+  /** Leaves when the signal aborts, as long as the answer is not over. */
+  leaveWith(signal: AbortSignal | undefined): void {
+    if (signal === undefined) return;
+    if (signal.aborted) return this.#leave('client');
+    const left = () => this.#leave('client');
+    signal.addEventListener('abort', left, { once: true });
+    this.#release = () => signal.removeEventListener('abort', left);
+  }
+
+  get ended(): boolean {
+    return this.#over;
+  }
+
+  handedOver(): void {}
+
+  handedBack(): void {}
+
+  progressed(): void {}
+
+  questioned(): void {}
+
+  onCancel(cancel: (reason: EndReason) => void): void {
+    this.#cancel = cancel;
+  }
+
+  respond(status: number, headers: HeaderList, body: Uint8Array): void {
+    if (!this.#take()) return;
+    if (this.#prepared.accepts_json || status !== 200) this.#resolve(jsonResponse(status, body, this.#request_id, toFields(headers)));
+    else this.#open([]).push(Buffer.concat([EVENT, body, END]));
+    this.#end();
+  }
+
+  stream(): AnswerWriter {
+    throw new TypeError('a server in process answers whole, or by events');
+  }
+
+  events(headers: HeaderList): AnswerWriter | undefined {
+    if (!this.#take()) return undefined;
+    const stream = this.#open(headers);
+    return {
+      write: (chunk) => stream.push(chunk),
+      onDrain: (resume) => stream.onDrain(resume),
+      end: () => this.#end(),
+    };
+  }
+
+  accept(status = 202, headers: HeaderList = []): void {
+    if (!this.#take()) return;
+    this.#resolve(emptyResponse(status, this.#request_id, toFields(headers)));
+    this.#end();
+  }
+
+  fail(error: GatewayError): void {
+    if (this.#over) return;
+    const { kind, id, head } = this.#prepared.call;
+    const told = kind === 'request' ? id : undefined;
+    if (this.#stream === undefined) this.#resolve(errorResponse(error, told, head.id));
+    else this.#stream.push(Buffer.concat([EVENT, Buffer.from(errorJson(error, told, head.id)), END]));
+    this.#end();
+  }
+
+  get #request_id(): string {
+    return this.#prepared.call.head.id;
+  }
+
+  /** False: it was answered already. */
+  #take(): boolean {
+    if (this.#over || this.#answered) return false;
+    this.#answered = true;
+    return true;
+  }
+
+  #open(headers: HeaderList): ValueStream {
+    const stream = new ValueStream(this.#max_bytes, (reason) => this.#leave(reason));
+    this.#stream = stream;
+    const fields = { ...toFields(headers), ...EVENT_FIELDS, 'x-request-id': this.#request_id };
+    this.#resolve({ kind: 'stream', status: 200, headers: fields, chunks: stream });
+    return stream;
+  }
+
+  /** Nobody reads the answer any more: the call is cancelled. */
+  #leave(reason: EndReason): void {
+    if (this.#over) return;
+    const cancel = this.#cancel;
+    this.#end();
+    cancel?.(reason);
+    this.#resolve(errorResponse(new GatewayError('DRAINING'), undefined, this.#request_id));
+  }
+
+  #end(): void {
+    this.#over = true;
+    this.#cancel = undefined;
+    this.#release?.();
+    this.#stream?.finish();
+  }
+}
+
+const EVENT = Buffer.from('event: message\ndata: ');
+const END = Buffer.from('\n\n');
+const EVENT_FIELDS = { 'content-type': 'text/event-stream', 'cache-control': 'no-cache, no-transform', 'x-accel-buffering': 'no' };

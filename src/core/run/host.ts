@@ -1,0 +1,90 @@
+import type { Clock } from '../../contract/clock.js';
+import type { Call, Exchange } from '../../contract/runtime.js';
+import type { Server } from '../../contract/server.js';
+import { dialectOf } from '../../dialect/select.js';
+import { GatewayError } from '../../errors/error.js';
+import type { Executor } from '../../executor/executor.js';
+import { paramsOf } from '../call/params.js';
+import type { CoreEnvironment, CoreRequest } from '../call/request.js';
+import { createStateSeal } from '../call/state-seal.js';
+import { asRuntime, type ServerRuntime } from '../define/server-runtime.js';
+import { prepare } from '../prepare.js';
+import { openWrappers } from '../wrap/open-wrappers.js';
+import { RunningCall, type RunParts } from './call.js';
+import { openSubscription } from './listen.js';
+import { Questions } from './questions.js';
+import { sendReply } from './reply.js';
+
+export interface HostOptions {
+  /** The executor's scope for the requests of this host. */
+  readonly scope: string;
+  /** Made by `defineServer`. */
+  readonly server: Server;
+  /** Secrets that seal `requestState`: the first seals, all open. Empty: one random key for this host. */
+  readonly state_keys: readonly string[];
+}
+
+export interface HostDeps extends Pick<CoreEnvironment, 'crashed' | 'hidden'> {
+  readonly clock: Clock;
+  /** Not drained here: whoever made it does. */
+  readonly executor: Executor;
+  /** Told when the executor refused or gave up a call: `overloaded`, `deadline`, `cancelled`. */
+  readonly rejected?: ((reason: string) => void) | undefined;
+}
+
+/** Serves the admitted messages of one server, whatever carries them. It owns the questions that clients have not answered. */
+export class ServerHost {
+  readonly server: ServerRuntime;
+  readonly #parts: RunParts;
+  readonly #env: CoreEnvironment;
+
+  /** Throws TypeError when the server was not made by `defineServer`. */
+  constructor({ scope, server, state_keys }: HostOptions, { clock, executor, rejected, crashed, hidden }: HostDeps) {
+    const runtime = asRuntime(server);
+    if (runtime === undefined) throw new TypeError('the server was not made by defineServer');
+    this.server = runtime;
+    this.#parts = { scope, executor, questions: new Questions(), rejected };
+    const seal = createStateSeal({ keys: state_keys, clock });
+    const wrapped = openWrappers(runtime, clock);
+    this.#env = hidden === undefined ? { seal, wrapped, crashed } : { seal, wrapped, crashed, hidden };
+  }
+
+  /** Never throws; every way out goes through the exchange. */
+  handle(call: Call, exchange: Exchange): void {
+    switch (call.kind) {
+      case 'request':
+        return this.#serve(call, exchange);
+      case 'response':
+        this.#parts.questions.answer(call.id, call.body, call.identity);
+        return exchange.accept();
+      case 'notification':
+        return exchange.accept();
+      default:
+        return exchange.fail(new GatewayError('METHOD_NOT_ALLOWED', { headers: { allow: 'POST' } }));
+    }
+  }
+
+  #serve(call: Call, exchange: Exchange): void {
+    const request = toRequest(call);
+    const prepared = prepare(this.server, request, this.#env);
+    if (prepared.kind === 'job') return new RunningCall(this.#parts, request, prepared, exchange).start();
+    if (prepared.kind === 'listen') return openSubscription(this.server, request, prepared.wanted, exchange, this.#env);
+    if (prepared.kind !== 'ask') sendReply(exchange, undefined, request.id, prepared);
+  }
+}
+
+function toRequest(call: Call): CoreRequest {
+  return {
+    dialect: dialectOf(call.revision),
+    method: call.method,
+    name: call.name,
+    id: call.id ?? 'null',
+    progress_token: call.progress_token,
+    params: paramsOf(call.body),
+    request_id: call.head.id,
+    route: call.route.path,
+    identity: call.identity,
+    facts: call.facts,
+    headers: call.head.headers,
+  };
+}
