@@ -47,7 +47,7 @@ describe('demo server, modern era', () => {
       const read = async (uri: string) => (await modern(url, 'resources/read', { uri })).body;
       assert.equal((await read('demo://greeting/pt')).result.contents[0].text, 'Olá');
       const { code, data } = (await read('demo://greeting/constructor')).error;
-      assert.deepEqual([code, data.code, data.uri], [-32602, 'COMPONENT_NOT_FOUND', 'demo://greeting/constructor']);
+      assert.deepEqual([code, data], [-32602, { uri: 'demo://greeting/constructor' }]);
       const prompt = await modern(url, 'prompts/get', { name: 'greet', arguments: { name: 'Ada', language: 'de' } });
       assert.equal(prompt.body.result.messages[0].content.text, 'Say “Hallo, Ada!” in your own words.');
       const ref = { type: 'ref/resource', uri: 'demo://greeting/{language}' };

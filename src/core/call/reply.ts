@@ -15,12 +15,12 @@ export function resultOf(
   return { kind: 'result', json: request.dialect.result(members, meta, server.info), outcome };
 }
 
-/** An error of the table, told as the request's revision tells it. `rpc` overrides the table's code where revisions differ. */
-export function faultReply(request: CoreRequest, fault: ProtocolFault, rpc?: number): ErrorReply {
+/** An error of the table. */
+export function faultReply(request: CoreRequest, fault: ProtocolFault): ErrorReply {
   const row = CODES[fault.code];
   const message = fault.detail === undefined ? row.message : `${row.message} ${fault.detail}`;
   const data = { code: fault.code, request_id: request.request_id, ...fault.data };
-  return errorReply(request, rpc ?? row.rpc, message, data, row.status);
+  return errorReply(request, row.rpc, message, data, row.status);
 }
 
 /** Any JSON-RPC error. */

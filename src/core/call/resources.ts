@@ -1,10 +1,11 @@
 import type { ResourceContents, ResourceResult } from '../../contract/content.js';
 import type { Caching, ReadAnswer, ResourceDefinition } from '../../contract/server.js';
+import { CODES } from '../../errors/codes.js';
 import { toEcho } from '../../wire/text.js';
 import type { Guarded, ServerRuntime } from '../define/server-runtime.js';
 import type { CallContext } from './context.js';
 import { isObject } from './params.js';
-import { faultReply, resultOf } from './reply.js';
+import { errorReply, faultReply, resultOf } from './reply.js';
 import type { CoreEnvironment, CoreRequest, Prepared, Reply } from './request.js';
 import { readRound } from './rounds.js';
 import { runHandler } from './run-handler.js';
@@ -33,11 +34,13 @@ export function resourceExists(server: ServerRuntime, request: CoreRequest, env:
   return findResource(server, uri, (component) => whyHidden(server, component, request, env) === undefined) !== undefined;
 }
 
-/** The error for a resource that is not there, or not for this caller. */
+/**
+ * The error for a resource that is not there, or not for this caller. Its data is the URI and nothing else: by that clients know it
+ * among all -32602 (MCP 2026-07-28 Resources, "Error Handling").
+ */
 export function resourceNotFound(request: CoreRequest): Reply {
-  const { resource_not_found } = request.dialect;
-  const detail = 'Resource not found';
-  return faultReply(request, { code: 'COMPONENT_NOT_FOUND', detail, data: { uri: request.name } }, resource_not_found);
+  const { status } = CODES.COMPONENT_NOT_FOUND;
+  return errorReply(request, request.dialect.resource_not_found, 'Resource not found', { uri: request.name }, status);
 }
 
 interface Found {
