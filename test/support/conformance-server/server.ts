@@ -1,32 +1,5 @@
-import { createHub, defineServer } from '../../../src/server.js';
-import { ASKING_TOOLS } from './asking-tools.js';
-import { CONTENT_TOOLS } from './content-tools.js';
-import { type Tools, toDefinitions } from './feature.js';
-import { COMPLETIONS, PROMPTS } from './prompts.js';
-import { RESOURCES, TEMPLATES } from './resources.js';
-import { ROUND_TOOLS } from './round-tools.js';
+// The module that config/conformance.yaml serves.
+import { createHub } from '../../../src/server.js';
+import { createConformanceServer } from './create-server.js';
 
-const hub = createHub();
-
-/** Tools that change what every open subscription watches. */
-const TRIGGERS: Tools = {
-  test_trigger_tool_change: { run: () => told(hub.toolsChanged) },
-  test_trigger_prompt_change: { run: () => told(hub.promptsChanged) },
-};
-
-/** A server with every feature that the conformance suite asks for under the suite's names: what `config/conformance.yaml` serves. */
-export const server = defineServer({
-  name: 'conformance-fixture',
-  version: '1.0.0',
-  tools: toDefinitions({ ...CONTENT_TOOLS, ...ASKING_TOOLS, ...ROUND_TOOLS, ...TRIGGERS }),
-  resources: RESOURCES,
-  templates: TEMPLATES,
-  prompts: PROMPTS,
-  completions: COMPLETIONS,
-  changes: hub,
-});
-
-function told(change: () => void): string {
-  change();
-  return 'told';
-}
+export const server = createConformanceServer(createHub());

@@ -32,8 +32,11 @@ export async function connect(address: string) {
   return { client, transport, notified, asked, logged };
 }
 
-/** Everything a modern client does with the server of `startModernServer`; failures with all that the peer said. */
-export async function useAll(address: string) {
+/**
+ * Everything a modern client does with the server of `startModernServer`, or the same hosted; failures with all that the peer said.
+ * `uri` is what it reads: one that the template of the server makes.
+ */
+export async function useAll(address: string, uri = TEMPLATE) {
   const { client, transport, asked, logged } = await connect(address);
   const say = async (name: string, args: Readonly<Record<string, unknown>> = {}) => {
     const { content } = await client.callTool({ name, arguments: { ...args } });
@@ -70,7 +73,7 @@ export async function useAll(address: string) {
       resources: await client.listResources(),
       templates: await client.listResourceTemplates(),
       prompt: await client.getPrompt({ name: 'test_prompt_with_arguments', arguments: { arg1: 'ä', arg2: '"' } }),
-      read: await client.readResource({ uri: TEMPLATE }),
+      read: await client.readResource({ uri }),
       contents: await client.callTool({ name: 'test_multiple_content_types', arguments: {} }),
       error: await client.callTool({ name: 'test_error_handling', arguments: {} }),
       structured: (await client.callTool({ name: 'double', arguments: { a: 21 } })).structuredContent,

@@ -18,6 +18,10 @@ export interface CallOptions {
   readonly timeout?: number;
 }
 
+export type CompletionRef =
+  | { readonly type: 'ref/prompt'; readonly name: string }
+  | { readonly type: 'ref/resource'; readonly uri: string };
+
 /** A connected official client with one face for all SDK versions. */
 export interface SdkClient {
   readonly session: string | undefined;
@@ -29,6 +33,14 @@ export interface SdkClient {
   tools(): Promise<readonly string[]>;
   resources(): Promise<readonly string[]>;
   prompts(): Promise<readonly string[]>;
+  /** One page of the tools; SDK 2 without a cursor collects all of them. */
+  toolPage(cursor?: string): Promise<{ readonly names: readonly string[]; readonly next: string | undefined }>;
+  /** The texts of the messages, one a line. */
+  prompt(name: string, args?: Readonly<Record<string, string>>): Promise<string>;
+  /** Values for an argument of a prompt or a variable of a template. */
+  complete(ref: CompletionRef, argument: string, value: string): Promise<readonly string[]>;
+  /** `logging/setLevel`: legacy revisions only. */
+  setLevel(level: 'debug' | 'error'): Promise<void>;
   read(uri: string): Promise<string>;
   subscribe(uri: string): Promise<void>;
   /** The texts of the result, one a line. */
@@ -101,9 +113,19 @@ interface Notification {
 interface Shape {
   fallbackNotificationHandler?: (notification: Notification) => Promise<void>;
   connect(transport: unknown): Promise<void>;
-  listTools(): Promise<{ readonly tools: readonly { readonly name: string }[] }>;
+  listTools(params?: {
+    readonly cursor: string;
+  }): Promise<{ readonly tools: readonly { readonly name: string }[]; readonly nextCursor?: string }>;
   listResources(): Promise<{ readonly resources: readonly { readonly uri: string }[] }>;
   listPrompts(): Promise<{ readonly prompts: readonly { readonly name: string }[] }>;
+  getPrompt(params: { readonly name: string; readonly arguments?: object }): Promise<{
+    readonly messages: readonly { readonly content: { readonly text?: string } }[];
+  }>;
+  complete(params: {
+    readonly ref: CompletionRef;
+    readonly argument: object;
+  }): Promise<{ readonly completion: { readonly values: string[] } }>;
+  setLoggingLevel(level: string): Promise<unknown>;
   readResource(params: { readonly uri: string }): Promise<{ readonly contents: readonly { readonly text?: string }[] }>;
   subscribeResource(params: { readonly uri: string }): Promise<unknown>;
   close(): Promise<void>;
@@ -136,6 +158,14 @@ async function face(client: Shape, transport: Face['transport'], call: Face['cal
     tools: async () => (await client.listTools()).tools.map(({ name }) => name),
     resources: async () => (await client.listResources()).resources.map(({ uri }) => uri),
     prompts: async () => (await client.listPrompts()).prompts.map(({ name }) => name),
+    async toolPage(cursor) {
+      const { tools, nextCursor } = await client.listTools(cursor === undefined ? undefined : { cursor });
+      return { names: tools.map(({ name }) => name), next: nextCursor };
+    },
+    prompt: async (name, args = {}) =>
+      (await client.getPrompt({ name, arguments: args })).messages.map(({ content }) => content.text ?? '').join('\n'),
+    complete: async (ref, name, value) => (await client.complete({ ref, argument: { name, value } })).completion.values,
+    setLevel: async (level) => void (await client.setLoggingLevel(level)),
     read: async (uri) => (await client.readResource({ uri })).contents.map(({ text }) => text ?? '').join('\n'),
     subscribe: async (uri) => void (await client.subscribeResource({ uri })),
     async call(name, args = {}, options = {}) {
