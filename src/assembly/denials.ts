@@ -1,6 +1,7 @@
 import type { Audit, AuditVerdict } from '../contract/audit.js';
 import type { Log, RefusalLog } from '../contract/log.js';
 import type { Call } from '../contract/runtime.js';
+import { CODES, type ErrorCode } from '../errors/codes.js';
 import type { GatewayError } from '../errors/error.js';
 import type { Admitted } from '../gate-chain/chain.js';
 import type { Denial, Visit } from '../listener/visit.js';
@@ -10,6 +11,7 @@ export interface Told {
   denied(denial: Denial): void;
   admitted(visit: Visit, admitted: Admitted): void;
   failed(call: Call | undefined, error: GatewayError, request_id: string): void;
+  refused(code: ErrorCode, request_id: string, client_address: string): void;
 }
 
 export function tellDecisions(refusals: RefusalLog, audit: Audit | undefined, log: Log): Told {
@@ -52,6 +54,10 @@ export function tellDecisions(refusals: RefusalLog, audit: Audit | undefined, lo
         tool: head.claims.method === 'tools/call' ? head.claims.name : undefined,
         client_address: head.peer.client_address,
       });
+    },
+    refused(code, request_id, client_address) {
+      const { status } = CODES[code];
+      refusals({ request_id, status, code, route: '', gate: '', http_method: '', path: '', client_address });
     },
     failed(call, error, request_id) {
       const cause = error.cause instanceof Error ? error.cause.message : error.cause === undefined ? undefined : String(error.cause);

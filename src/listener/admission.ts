@@ -23,8 +23,8 @@ export interface AdmissionOptions {
 /** What the admission tells. `request` gets every head that the parser completed, with the lint's verdict. */
 export interface AdmissionEvents {
   request(connection: Connection, request: IncomingMessage, response: ServerResponse, fault: ErrorCode | undefined): void;
-  /** A refusal that no request flow saw: written raw, or after the body was late. */
-  refused(code: ErrorCode, socket: Socket): void;
+  /** A refusal that no request flow saw, because there was no whole head. Counts and logs it; returns its request id. */
+  refused(code: ErrorCode, socket: Socket): string;
   dropped(): void;
 }
 
@@ -60,8 +60,8 @@ export class Admission {
     if (connection.dead) return;
     const { socket, response, work } = connection;
     connection.work = undefined;
-    this.#events.refused(code, socket);
-    if (socket.writable && response?.headersSent !== true) socket.write(rawRefusal(code));
+    const request_id = this.#events.refused(code, socket);
+    if (socket.writable && response?.headersSent !== true) socket.write(rawRefusal(code, request_id));
     this.linger(connection);
     work?.closed(false);
   }
@@ -184,7 +184,6 @@ export class Admission {
     const late = connection.late;
     connection.late = undefined;
     connection.phase = 'running';
-    this.#events.refused('BODY_TIMEOUT', connection.socket);
     late?.();
   }
 

@@ -90,8 +90,8 @@ export class Drain {
       if (socket.bytesRead === connection.base) socket.end();
       else this.#admission.refuseRaw(connection, 'DRAINING');
     } else if (request?.complete !== true) {
-      if (response.headersSent) connection.closing = true;
-      else this.#admission.refuseRaw(connection, 'DRAINING');
+      connection.closing = true;
+      work?.drain();
     } else {
       if (!response.headersSent) response.shouldKeepAlive = false;
       connection.closing = true;

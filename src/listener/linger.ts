@@ -37,9 +37,9 @@ function discard(socket: Socket): void {
 }
 
 /** A whole refusal as bytes, for connections that never got a ServerResponse. */
-export function rawRefusal(code: ErrorCode): string {
+export function rawRefusal(code: ErrorCode, request_id: string): string {
   const { status, rpc, message } = CODES[code];
-  const body = JSON.stringify({ jsonrpc: '2.0', id: null, error: { code: rpc, message, data: { code } } });
+  const body = JSON.stringify({ jsonrpc: '2.0', id: null, error: { code: rpc, message, data: { code, request_id } } });
   const retry = status === 503 ? 'Retry-After: 1\r\n' : '';
-  return `HTTP/1.1 ${status} ${STATUS_CODES[status] ?? 'Error'}\r\nConnection: close\r\n${retry}Content-Type: application/json\r\nContent-Length: ${Buffer.byteLength(body)}\r\n\r\n${body}`;
+  return `HTTP/1.1 ${status} ${STATUS_CODES[status] ?? 'Error'}\r\nConnection: close\r\nX-Request-Id: ${request_id}\r\n${retry}Content-Type: application/json\r\nContent-Length: ${Buffer.byteLength(body)}\r\n\r\n${body}`;
 }

@@ -15,7 +15,7 @@ import { type DoorRules, passDoor } from './door.js';
 import { Drain } from './drain.js';
 import { Head, RawHeaders } from './head.js';
 import { HostPolicy, OriginPolicy } from './origin.js';
-import { ForwardedPeer, PeerBook } from './peer.js';
+import { ForwardedPeer, PeerBook, plainAddress } from './peer.js';
 import type { ListenerRoute } from './route.js';
 import { StreamSlots } from './slots.js';
 import { type Denial, Visit, type VisitEnvironment } from './visit.js';
@@ -34,6 +34,8 @@ export interface ListenerDeps {
   readonly failed: VisitEnvironment['failed'];
   denied(denial: Denial): void;
   admitted(visit: Visit, admitted: Admitted): void;
+  /** A connection was refused before it had sent a whole head. */
+  refused(code: ErrorCode, request_id: string, client_address: string): void;
 }
 
 /** What requests are matched against: one immutable snapshot. */
@@ -79,7 +81,7 @@ export class Listener {
       { limits, keep_alive, tls, clock: deps.clock },
       {
         request: (connection, request, response, fault) => this.#request(connection, request, response, fault),
-        refused: (code) => deps.telemetry.headRefused(code),
+        refused: (code, socket) => this.#headless(code, plainAddress(socket.remoteAddress ?? '')),
         dropped: () => deps.telemetry.connectionRefused('limit'),
       },
     );
@@ -208,13 +210,25 @@ export class Listener {
     visit.refuse(code, detail, data, headers);
   }
 
+  /** Tells of a refusal without a head to speak of. */
+  #headless(code: ErrorCode, address: string): string {
+    const request_id = this.#nextId();
+    this.#deps.telemetry.headRefused(code);
+    this.#deps.refused(code, request_id, address);
+    return request_id;
+  }
+
+  #nextId(): string {
+    return this.#id_prefix + (++this.#id_count).toString(36);
+  }
+
   #head(connection: Connection, request: IncomingMessage, peers: PeerBook): Head {
     if (connection.peer?.book !== peers) connection.peer = peers.peerOf(connection.socket);
     const { peer } = connection;
     const headers = new RawHeaders(request.rawHeaders);
     const received = this.#deps.clock.now_ms();
     const asked_id = peer.trusted ? trustedId(headers.get('x-request-id')) : undefined;
-    const id = asked_id ?? this.#id_prefix + (++this.#id_count).toString(36);
+    const id = asked_id ?? this.#nextId();
     const from = peer.trusted ? new ForwardedPeer(peer, peers.clientAddress(peer, headers)) : peer;
     return new Head(request, headers, id, from, received);
   }

@@ -89,7 +89,12 @@ export class Visit implements Ticking {
     if (!finished) this.#count('cancelled');
   }
 
-  drain(): void {}
+  /** A body that is still arriving is refused; a request that is here in full goes on. */
+  drain(): void {
+    if (this.#connection.request?.complete === true || this.#connection.response?.headersSent !== false) return;
+    this.#connection.late = undefined;
+    this.refuse('DRAINING');
+  }
 
   kill(): 'call' {
     this.#connection.socket.destroy();
@@ -102,6 +107,11 @@ export class Visit implements Ticking {
     this.#send({ status, rpc, code, message: detail === undefined ? message : `${message} ${detail}`, data, headers });
     this.#deny('', status, code, undefined);
     this.#count('refused');
+  }
+
+  #late(): void {
+    this.#env.telemetry.headRefused('BODY_TIMEOUT');
+    this.refuse('BODY_TIMEOUT');
   }
 
   #chain(chain: Chain, before: Admitted | undefined, next: (admitted: Admitted) => void): void {
@@ -132,7 +142,9 @@ export class Visit implements Ticking {
   #served(outcome: ChainOutcome & { kind: 'serve' }): void {
     const { response, content_length, transfer_encoding } = this.#connection;
     if (response === undefined) return;
-    const headers = ['content-length', String(Buffer.byteLength(outcome.body)), 'x-request-id', this.head.id, ...this.#extra];
+    const headers = ['x-request-id', this.head.id, ...this.#extra];
+    // RFC 9110 section 8.6: a 204 has no Content-Length.
+    if (outcome.status !== 204) headers.push('content-length', String(Buffer.byteLength(outcome.body)));
     addHeaders(headers, outcome.headers);
     sendWhole(response, outcome.status, headers, outcome.body, content_length > 0 || transfer_encoding);
   }
@@ -151,7 +163,7 @@ export class Visit implements Ticking {
 
   #read(request: IncomingMessage, route: McpRoute, admitted: Admitted): void {
     const { limits, admission } = this.#env;
-    admission.admitBody(this.#connection, () => this.refuse('BODY_TIMEOUT'));
+    admission.admitBody(this.#connection, () => this.#late());
     readBody(request, limits.max_body_bytes, (fault, body) => {
       this.#connection.late = undefined;
       if (this.#connection.dead || this.#connection.response?.headersSent !== false) return;
@@ -169,7 +181,7 @@ export class Visit implements Ticking {
     this.#connection.phase = 'running';
     this.#env.admission.admitBody(this.#connection, () => {
       if (response.headersSent) this.#connection.socket.destroy();
-      else this.refuse('BODY_TIMEOUT');
+      else this.#late();
     });
     const ours_ms = this.#env.clock.mono_ms() - this.#started_ms;
     response.on('finish', () => this.#count(response.statusCode >= 500 ? 'upstream_error' : 'ok', ours_ms));

@@ -49,6 +49,7 @@ const DROPPED: ReadonlySet<string> = new Set([
   'server',
   'set-cookie',
   'set-cookie2',
+  'via',
   'www-authenticate',
   'x-powered-by',
 ]);

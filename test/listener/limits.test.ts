@@ -73,6 +73,8 @@ describe('arrival deadlines', () => {
   test('a silent connection is 408 at the read timeout', async () => {
     const answer = await ask({}, []);
     assert.deepEqual([answer.statuses, answer.end], [[408], 'closed']);
+    const id = /\r\nX-Request-Id: (\S+)\r\n/.exec(answer.text)?.[1];
+    assert.match(answer.text, new RegExp(`"data":\\{"code":"HEAD_TIMEOUT","request_id":"${id}"\\}`));
     assert.ok(answer.elapsed_ms >= SMALL_LIMITS.read_timeout_ms - 5, `${answer.elapsed_ms}`);
     assert.ok(answer.elapsed_ms < 3 * SMALL_LIMITS.read_timeout_ms, `${answer.elapsed_ms}`);
   });

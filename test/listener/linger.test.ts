@@ -18,7 +18,7 @@ async function refused(bytes: number): Promise<{ readonly text: string; readonly
       response.shouldKeepAlive = false;
       setTimeout(() => response.writeHead(413).end('no'), 50);
     },
-    refused: () => undefined,
+    refused: () => 'r',
     dropped: () => undefined,
   });
   const socket = connect({ port: await listen(admission.server), host: '127.0.0.1', allowHalfOpen: true });

@@ -81,6 +81,7 @@ export async function listening(setup: ListeningSetup = {}): Promise<Listening> 
       failed: (_call, error) => void failures.push(error),
       denied: (denial) => void denials.push(denial),
       admitted: () => undefined,
+      refused: () => undefined,
     },
   );
   const bound = await listener.listen('127.0.0.1', 0);
