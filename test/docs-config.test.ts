@@ -71,7 +71,8 @@ function withValues(text: string): string {
     .replace(/\$\{[A-Z0-9_]*SHA256[^}]*\}/g, '0'.repeat(64))
     .replace(/\$\{file:[^}]*\}/g, () => '${file:some}')
     .replace(/\$\{[A-Z][^}]*\}/g, 'https://id.example.com')
-    .replace(/((?:cert|key|client_ca|ca)_file:) [^,}\s]+/g, '$1 some');
+    .replace(/((?:cert|key|client_ca|ca)_file:) [^,}\s]+/g, '$1 some')
+    .replace(/(module:) \.[^,}\s]+/g, '$1 some');
 }
 
 /** A block that shows one gate in several ways is as many texts as it has top-level keys. */
