@@ -72,7 +72,7 @@ export function assembleGateway(loaded: LoadedConfig, parts: GatewayParts): Gate
     { clock, log, telemetry, readClaims: (headers, method) => readClaims(headers, method, 'defer'), ...told },
   );
   const shared = new SharedPool();
-  const snapshots = new Snapshots(listener, { log, clock, telemetry, metrics, shared, signal: abort.signal });
+  const snapshots = new Snapshots(listener, { log, clock, telemetry, metrics, audit, shared, signal: abort.signal });
   let url = '';
   let ops: Ops | undefined;
   let ops_url: string | undefined;

@@ -1,3 +1,4 @@
+import type { Audit } from '../contract/audit.js';
 import type { Clock } from '../contract/clock.js';
 import type { Log } from '../contract/log.js';
 import type { Metrics } from '../contract/metrics.js';
@@ -6,7 +7,7 @@ import type { Telemetry } from '../contract/telemetry.js';
 import { asRuntime } from '../core/define/server-runtime.js';
 import { ConfigError } from '../errors/error.js';
 import { createExecutor } from '../executor/executor.js';
-import { createHosted, type HostedRuntime } from '../runtime/hosted.js';
+import { createHosted, type HiddenCall, type HostedRuntime } from '../runtime/hosted.js';
 import { findServer } from './find-server.js';
 
 export interface HostedSource {
@@ -25,6 +26,7 @@ export interface HostedSourceDeps {
   readonly clock: Clock;
   readonly telemetry: Telemetry;
   readonly metrics: Metrics;
+  readonly audit: Audit | undefined;
 }
 
 /** Loads the module of a hosted runtime and opens the runtime on what it exports. Rejects with ConfigError. */
@@ -36,7 +38,7 @@ export async function openHosted(source: HostedSource, deps: HostedSourceDeps): 
       { where: `runtimes.${name}.module`, message: 'its export "server" was not made by defineServer of portcullis/server' },
     ]);
   }
-  const { log, clock, telemetry, metrics } = deps;
+  const { log, clock, telemetry, metrics, audit } = deps;
   const rejected = metrics.counter('executor_rejected_total', '', ['runtime', 'reason']);
   return createHosted(
     { name, server: server as Server, state_keys },
@@ -46,8 +48,33 @@ export async function openHosted(source: HostedSource, deps: HostedSourceDeps): 
       telemetry,
       executor: createExecutor({ max_concurrency, max_queue, clock }),
       rejected: (reason) => rejected.add({ runtime: name, reason }),
-      hidden: ({ component, identity: _, ...call }) =>
-        log.info({ ...call, component: component.kind, name: component.name }, 'hidden from the caller'),
+      hidden: tellHidden(log, audit),
     },
   );
 }
+
+/** The client was told that there is no such component; the audit is told why. The line of the admission has the client's address. */
+function tellHidden(log: Log, audit: Audit | undefined): (call: HiddenCall) => void {
+  return ({ request_id, route, identity, component: { kind, name }, why }) => {
+    log.debug({ request_id, route, component: kind, name, why }, 'hidden from the caller');
+    audit?.decided({
+      request_id,
+      route,
+      gate: '',
+      verdict: 'refused',
+      code: why === 'scopes' ? 'HIDDEN_BY_SCOPES' : 'HIDDEN_BY_POLICY',
+      status: 200,
+      identity,
+      method: METHODS[kind] ?? name,
+      tool: kind === 'tool' ? name : undefined,
+      client_address: '',
+    });
+  };
+}
+
+const METHODS: Readonly<Record<string, string>> = {
+  tool: 'tools/call',
+  resource: 'resources/read',
+  template: 'resources/read',
+  prompt: 'prompts/get',
+};

@@ -1,5 +1,6 @@
 import { readFileSync } from 'node:fs';
 import type { Config } from '../config/schema/config.js';
+import type { Audit } from '../contract/audit.js';
 import type { Clock } from '../contract/clock.js';
 import type { Log } from '../contract/log.js';
 import type { Metrics } from '../contract/metrics.js';
@@ -16,6 +17,8 @@ export interface RuntimeDeps {
   readonly clock: Clock;
   readonly telemetry: Telemetry;
   readonly metrics: Metrics;
+  /** Undefined: nobody audits. */
+  readonly audit: Audit | undefined;
 }
 
 export type AnyRuntime = ProxiedRuntime | HttpRuntime | HostedRuntime;

@@ -1,11 +1,12 @@
 import assert from 'node:assert/strict';
+import { readFileSync } from 'node:fs';
 import { describe, it } from 'node:test';
-import { ConfigError, createGateway } from '../../src/index.js';
+import { ConfigError, createGateway, type Gateway } from '../../src/index.js';
+import { modernBody, modernHead } from '../demo/rpc.js';
 import { folderWith } from '../support/config-files.js';
 import { repositoryPath } from '../support/repository.js';
 
 const MODULE = repositoryPath('dist/test/support/hosted-server.js');
-const META = { 'io.modelcontextprotocol/protocolVersion': '2026-07-28', 'io.modelcontextprotocol/clientCapabilities': {} };
 
 const config = (module: string) => ({
   listener: { port: 0 },
@@ -24,22 +25,7 @@ describe('runtimes of kind hosted', () => {
   it('serve a module’s server behind the gates; B76 each caller sees only its own identity', async () => {
     const gateway = createGateway(config(MODULE), { folder: '/' });
     await gateway.start();
-    const call = async (key: string, name: string, args: object = {}) => {
-      const response = await fetch(`${gateway.url}/mcp`, {
-        method: 'POST',
-        headers: {
-          'content-type': 'application/json',
-          accept: 'application/json, text/event-stream',
-          'x-api-key': key,
-          'mcp-protocol-version': '2026-07-28',
-          'mcp-method': 'tools/call',
-          'mcp-name': name,
-        },
-        body: JSON.stringify({ jsonrpc: '2.0', id: 1, method: 'tools/call', params: { name, arguments: args, _meta: META } }),
-      });
-      const { result } = (await response.json()) as { result?: { content: { text: string }[] } };
-      return [response.status, result?.content[0]?.text];
-    };
+    const call = caller(gateway);
     try {
       assert.deepEqual(await call('nobody', 'whoami'), [401, undefined]);
       assert.deepEqual(await call('bob', 'shout', { text: 'hi' }), [200, 'HI']);
@@ -51,6 +37,21 @@ describe('runtimes of kind hosted', () => {
     } finally {
       await gateway.close();
     }
+  });
+
+  it('tell the audit why a component was hidden from a caller', async () => {
+    const { folder, remove } = folderWith({});
+    const gateway = createGateway({ ...config(MODULE), telemetry: { audit: { file: 'audit.log' } } }, { folder });
+    await gateway.start();
+    assert.deepEqual(await caller(gateway)('ada', 'locked'), [200, undefined]);
+    await gateway.close();
+    const lines = readFileSync(`${folder}/audit.log`, 'utf8').trim().split('\n');
+    const told = lines.map((line) => JSON.parse(line)).filter(({ code }) => code === 'HIDDEN_BY_SCOPES');
+    assert.deepEqual(
+      told.map(({ route, verdict, method, tool, principal }) => [route, verdict, method, tool, principal]),
+      [['/mcp', 'refused', 'tools/call', 'locked', 'ada']],
+    );
+    remove();
   });
 
   it('refuse to start on a module that is no server, naming the key and the component', async () => {
@@ -82,3 +83,15 @@ describe('runtimes of kind hosted', () => {
     }
   });
 });
+
+function caller(gateway: Gateway) {
+  return async (key: string, name: string, args: object = {}) => {
+    const response = await fetch(`${gateway.url}/mcp`, {
+      method: 'POST',
+      headers: { ...modernHead('tools/call', name), 'x-api-key': key },
+      body: modernBody('tools/call', { name, arguments: args }),
+    });
+    const { result } = (await response.json()) as { result?: { content: { text: string }[] } };
+    return [response.status, result?.content[0]?.text];
+  };
+}

@@ -6,6 +6,7 @@ export const server = defineServer({
   version: '1.0.0',
   tools: [
     defineTool({ name: 'shout', input: Type.Object({ text: Type.String() }), run: ({ text }) => text.toUpperCase() }),
+    { name: 'locked', scopes: ['never'], run: () => 'open' },
     {
       name: 'whoami',
       run: (_input, { identity }) => identity?.principal ?? 'nobody',
