@@ -6,7 +6,7 @@ type Json = ReturnType<typeof JSON.parse>;
 const TOOLS = ['echo', 'slow', 'fail', 'rpc', 'crash', 'count', 'whoami'];
 
 /**
- * Starts an MCP server of both eras on loopback, at `/mcp`; its tools do what their names say: `echo`; `slow` waits `ms`; `fail` is an `isError` result; `rpc` a JSON-RPC error; `crash` a 500 that is
+ * Starts an MCP server of both eras on loopback, at `/mcp`; its tools do what their names say: `echo`; `slow` waits `ms`; `fail` is an `isError` result; `rpc` a JSON-RPC error with `code`; `crash` a 500 that is
  * not MCP; `count` tells progress `n` times, `ms` apart; `whoami` returns the headers it got. GET streams and listens stay open.
  */
 export function startMcpUpstream(): Promise<Upstream> {
@@ -57,7 +57,7 @@ function callTool(message: Json, request: SeenRequest, response: ServerResponse,
     case 'fail':
       return reply({ ...text('it failed'), isError: true });
     case 'rpc': {
-      const error = { code: -32602, message: 'Unknown tool.' };
+      const error = { code: args.code ?? -32602, message: 'Unknown tool.' };
       return void response
         .writeHead(200, { 'content-type': 'application/json' })
         .end(JSON.stringify({ jsonrpc: '2.0', id: message.id, error }));
