@@ -1,3 +1,4 @@
+import type { Claims } from '../contract/claims.js';
 import type { Clock } from '../contract/clock.js';
 import type { Limits } from '../contract/limits.js';
 import type { AnswerOutcome, AnswerWriter, Call, EndReason, Exchange, HeaderList } from '../contract/runtime.js';
@@ -31,6 +32,8 @@ export interface Asked {
   /** Sent with every answer: CORS fields. */
   readonly extra: HeaderList;
   readonly started_ms: number;
+  /** What the head said; a body that turns out to be no message is counted under it. */
+  readonly claims: Claims;
 }
 
 /**
@@ -265,12 +268,13 @@ export class CallExchange implements Exchange, Ticking {
 
   #count(): void {
     const call = this.#call;
+    const { method = '', era, revision } = call ?? this.#asked.claims;
     const seconds = (this.#env.clock.mono_ms() - this.#asked.started_ms) / 1000;
     this.#env.telemetry.requestEnded({
       route: this.#asked.route,
-      method: call?.method ?? '',
-      era: call?.era ?? 'legacy',
-      revision: call?.revision ?? '',
+      method,
+      era,
+      revision,
       outcome: this.#outcome,
       seconds,
       overhead_seconds: Math.max(0, seconds - this.#away_ms / 1000),

@@ -206,6 +206,7 @@ export class Visit implements Ticking {
       accepts_events: this.accepts_events,
       extra: this.#extra,
       started_ms: this.#started_ms,
+      claims: this.head.claims,
     };
     return new CallExchange(asked, this.#env);
   }
