@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
-import { readdirSync, readFileSync } from 'node:fs';
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
 import { describe, it } from 'node:test';
 import { Ajv } from 'ajv';
 import { parse } from 'yaml';
@@ -68,6 +69,64 @@ describe('the Helm chart', () => {
   it('tells every value that can be set in README.md', () => {
     const readme = text('README.md');
     for (const key of Object.keys(defaults)) assert.ok(readme.includes(`\`${key}`), `README.md does not tell ${key}`);
+  });
+});
+
+describe('pages about running it', () => {
+  const page = (name: string): string => readFileSync(repositoryPath(name), 'utf8');
+  const PAGES = [
+    'docs/clients.md',
+    'docs/identity-providers.md',
+    'docs/kubernetes.md',
+    'docs/runbook.md',
+    'docs/threat-model.md',
+    `${CHART}/README.md`,
+  ];
+
+  it('show only values that the chart accepts', () => {
+    let found = 0;
+    for (const [, block = ''] of PAGES.flatMap((name) => [...page(name).matchAll(/^```yaml\n(.*?)^```$/gms)])) {
+      const values = parse(block);
+      if (!isMapping(values) || !('config' in values)) continue;
+      found++;
+      assert.ok(validate(merged(defaults, values)), `${block}\n${JSON.stringify(validate.errors)}`);
+    }
+    assert.equal(found, 2);
+  });
+
+  it('name only error codes, alerts and limits that exist', () => {
+    const codes = page('docs/errors.md');
+    const rules = page('deploy/prometheus/rules.yaml');
+    const reference = page('config/REFERENCE.md');
+    for (const name of PAGES) {
+      const said = page(name);
+      for (const [, code = ''] of said.matchAll(/`([A-Z]+_[A-Z_]+)`/g)) {
+        if (code !== 'TERMINATION_GRACE_PERIOD_SECONDS') assert.ok(codes.includes(`\`${code}\``), `${name}: ${code}`);
+      }
+      for (const [alert] of said.matchAll(/\bPortcullis[A-Z]\w+/g)) assert.ok(rules.includes(`alert: ${alert}\n`), `${name}: ${alert}`);
+      for (const [, limit = ''] of said.matchAll(/`(?!portcullis_)(max_[a-z_]+|[a-z_]+_(?:ms|bytes))`/g)) {
+        assert.ok(reference.includes(`${limit}\``), `${name}: ${limit}`);
+      }
+    }
+  });
+
+  it('link to files that exist', () => {
+    for (const name of PAGES) {
+      for (const [, link = ''] of page(name).matchAll(/\]\(([^)#]+)(?:#[^)]*)?\)/g)) {
+        if (!link.includes('://')) assert.ok(existsSync(join(dirname(repositoryPath(name)), link)), `${name}: ${link}`);
+      }
+    }
+  });
+
+  it('tell the drain budget as the chart computes it', () => {
+    const rows = page('docs/kubernetes.md')
+      .split('\n')
+      .filter((line) => / \d+ s \|$/.test(line));
+    assert.equal(rows.length, 3);
+    for (const row of rows) {
+      const [delay_ms = 0] = [...row.matchAll(/\| (\d+) 000/g)].map((match) => Number(match[1]) * 1000);
+      assert.match(row, new RegExp(` ${(delay_ms + 35_000) / 1000 + 5} s \\|$`));
+    }
   });
 });
 
