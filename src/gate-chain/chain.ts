@@ -11,6 +11,7 @@ import { type Checked, checkDecision } from './decision.js';
 import { mergeFacts, NO_FACTS } from './facts.js';
 import { DecisionFault } from './fault.js';
 import { type Claimed, toIdentity } from './identity.js';
+import { type Known, recall, remember } from './known.js';
 import type { Slot } from './slot.js';
 import { type Settled, waitFor } from './wait.js';
 
@@ -146,9 +147,12 @@ export class Chain {
 
   /** Undefined: the gate passed, go on. */
   #take(slot: Slot, run: Run, answer: unknown, took_ms: number): ChainOutcome | undefined {
+    let known: Known | undefined;
     let decision: Checked;
     try {
-      decision = checkDecision(answer, slot.provides);
+      known = recall(answer, slot.provides);
+      decision = known?.decision ?? checkDecision(answer, slot.provides);
+      if (known === undefined && decision.kind === 'identify') remember(answer, slot.provides, decision);
       mayDecide(slot, run, decision);
     } catch (error) {
       return this.#failed(slot, run, took_ms, error);
@@ -165,7 +169,7 @@ export class Chain {
     run.facts = mergeFacts(run.facts, decision.facts);
     run.authorized ||= slot.authorizes;
     if (decision.kind === 'identify' && slot.identifies !== 'ignored') {
-      run.identity = toIdentity(decision.identity, run.facts);
+      run.identity = known?.identity.facts === run.facts ? known.identity : toIdentity(decision.identity, run.facts);
     }
     return undefined;
   }
