@@ -3,6 +3,7 @@ import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { cpus, tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { callRequest } from './messages.js';
 import { killChildren, startChild } from './parts/child.js';
 import { issueToken } from './parts/issuer.js';
 import { startLoad } from './parts/load.js';
@@ -18,8 +19,9 @@ import type { Ground } from './rows/row.js';
 import { measureStreams } from './streams.js';
 
 const ROWS = [portcullis, portcullisPublic, httpProxy, nginx, haproxy, envoy, envoyRemembering];
-const FULL: Amounts = { warm_up: 40_000, rounds: 7, count: 12_000, connections: 32 };
-const QUICK: Amounts = { warm_up: 8000, rounds: 3, count: 4000, connections: 32 };
+const CONNECTIONS = 32;
+const FULL: Amounts = { warm_up: 40_000, rounds: 7, seconds: 2 };
+const QUICK: Amounts = { warm_up: 8000, rounds: 3, seconds: 1 };
 const HOSTED_ROWS = [hosted, ...inProcess];
 const NAMES = {
   guarded: portcullis.name,
@@ -49,11 +51,12 @@ process.exitCode = goals.some(({ kind, holds }) => kind === 'must' && holds !== 
 
 async function measure(): Promise<Findings> {
   const upstream = startChild(process.execPath, [fileURLToPath(new URL('./parts/upstream.js', import.meta.url))], { channel: true });
-  const load = startLoad();
   const { port: upstream_port } = await upstream.message<{ port: number }>();
+  const issued = await issueToken();
+  const load = startLoad(callRequest(issued.token), CONNECTIONS, home);
   const ground: Ground = {
     upstream_port,
-    issued: await issueToken(),
+    issued,
     folder(name) {
       const folder = join(home, name);
       mkdirSync(folder);
@@ -65,18 +68,19 @@ async function measure(): Promise<Findings> {
   const streams = await measureStreams(ground, load, quick ? 1000 : 4000, amounts.warm_up);
   await load.close();
   await upstream.close();
-  return { requests, served, streams };
+  return { requests, served, streams, load: load.name };
 }
 
-function page({ requests, served, streams }: Findings): string {
-  const { warm_up, rounds, count, connections } = amounts;
+function page({ requests, served, streams, load }: Findings): string {
+  const { warm_up, rounds, seconds } = amounts;
   return `# What a request and a stream cost
 
 Written by \`npm run bench\`: node ${process.version}, ${cpus().length} × ${cpus()[0]?.model ?? 'unknown processor'}.
 
-A modern \`tools/call\` with a token of RS256 on ${connections} kept-alive connections, from a process of its own, through each proxy (one process,
-one worker or thread) to the same bare node:http upstream. ${warm_up} requests of warm-up each, then ${rounds} rounds of ${count} in turn; medians. CPU is
-the time of the proxy's threads, user and system. The machine has work beside this one: read the ratios, and only those of one run.
+A modern \`tools/call\` with a token of RS256 on ${CONNECTIONS} kept-alive connections, from a process of its own (${load}), through each
+proxy (one process, one worker or thread) to the same bare node:http upstream. ${warm_up} requests of warm-up each, every answer compared;
+then ${rounds} rounds of ${seconds} s in turn, medians. CPU is the time of the proxy's threads, user and system. The machine has work beside
+this one: read the ratios, and only those of one run.
 
 ${requestTable(requests, NAMES.bare)}
 ${requests.skipped.map((why) => `\nSkipped: ${why}\n`).join('')}

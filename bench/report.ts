@@ -5,6 +5,8 @@ export interface Findings {
   readonly requests: RequestTable;
   readonly served: RequestTable;
   readonly streams: StreamCost;
+  /** What made the load. */
+  readonly load: string;
 }
 
 /** Names of the rows that the goals speak of. */

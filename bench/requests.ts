@@ -1,6 +1,6 @@
 import { request } from 'node:http';
-import { callRequest } from './messages.js';
-import type { Load } from './parts/load.js';
+import { CALL_ANSWER, callRequest } from './messages.js';
+import type { Load, Round } from './parts/load.js';
 import { median } from './parts/median.js';
 import { Missing } from './parts/tool.js';
 import { cpuMicros, residentKib } from './parts/usage.js';
@@ -9,9 +9,8 @@ import type { Contender, Ground, Row } from './rows/row.js';
 export interface Amounts {
   readonly warm_up: number;
   readonly rounds: number;
-  /** Requests of one round. */
-  readonly count: number;
-  readonly connections: number;
+  /** Length of one round. */
+  readonly seconds: number;
 }
 
 /** What was measured of one row: medians over the rounds. */
@@ -37,26 +36,23 @@ export interface RequestTable {
 export async function measureRequests(rows: readonly Row[], ground: Ground, load: Load, amounts: Amounts): Promise<RequestTable> {
   const skipped: string[] = [];
   const entries: Entry[] = [];
-  const answers = new Map<Row, string>();
-  const answerOf = (row: Row): { readonly answer?: string } => (answers.has(row) ? { answer: answers.get(row) as string } : {});
   try {
     for (const row of rows) {
       const contender = await openRow(row, ground, skipped);
       if (contender !== undefined) entries.push({ row, contender, rounds: [] });
     }
-    const order = { request: callRequest(ground.issued.token), connections: amounts.connections };
     for (const { row, contender } of entries) {
       if (row.guarded) await mustRefuse(row, contender.port);
-      if (row.own_answer === true) answers.set(row, (await callOnce(contender.port, ground.issued.token)).body);
-      await load.run({ ...order, ...answerOf(row), port: contender.port, count: amounts.warm_up });
+      const answer = row.own_answer === true ? (await callOnce(contender.port, ground.issued.token)).body : CALL_ANSWER;
+      await load.warmUp(contender.port, amounts.warm_up, answer);
     }
     for (let round = 0; round < amounts.rounds; round++) {
       for (let turn = 0; turn < entries.length; turn++) {
-        const { row, contender, rounds } = entries[(round + turn) % entries.length] as Entry;
+        const { contender, rounds } = entries[(round + turn) % entries.length] as Entry;
         const before = cpuMicros(contender.child.pid);
-        const { seconds, p50_us, p99_us } = await load.run({ ...order, ...answerOf(row), port: contender.port, count: amounts.count });
-        const cpu_us = (cpuMicros(contender.child.pid) - before) / amounts.count;
-        rounds.push({ cpu_us, p50_us, p99_us, per_second: amounts.count / seconds });
+        const result = await load.round(contender.port, amounts.seconds);
+        const cpu_us = (cpuMicros(contender.child.pid) - before) / result.requests;
+        rounds.push({ ...result, cpu_us, per_second: result.requests / result.seconds });
       }
     }
     return { measured: entries.map(toMeasured), skipped };
@@ -65,17 +61,15 @@ export async function measureRequests(rows: readonly Row[], ground: Ground, load
   }
 }
 
-interface Round {
+interface MeasuredRound extends Round {
   readonly cpu_us: number;
-  readonly p50_us: number;
-  readonly p99_us: number;
   readonly per_second: number;
 }
 
 interface Entry {
   readonly row: Row;
   readonly contender: Contender;
-  readonly rounds: Round[];
+  readonly rounds: MeasuredRound[];
 }
 
 async function openRow(row: Row, ground: Ground, skipped: string[]): Promise<Contender | undefined> {
@@ -89,7 +83,7 @@ async function openRow(row: Row, ground: Ground, skipped: string[]): Promise<Con
 }
 
 function toMeasured({ row, contender, rounds }: Entry): Measured {
-  const of = (key: keyof Round): number => median(rounds.map((round) => round[key]));
+  const of = (key: keyof MeasuredRound): number => median(rounds.map((round) => round[key]));
   const rss_kib = residentKib(contender.child.pid);
   return { name: row.name, cpu_us: of('cpu_us'), p50_us: of('p50_us'), p99_us: of('p99_us'), per_second: of('per_second'), rss_kib };
 }

@@ -1,7 +1,7 @@
 import { once } from 'node:events';
 import { connect, type Socket } from 'node:net';
 import { setTimeout as wait } from 'node:timers/promises';
-import { callRequest, LISTEN_EVENT, listenRequest } from './messages.js';
+import { CALL_ANSWER, LISTEN_EVENT, listenRequest } from './messages.js';
 import type { Load } from './parts/load.js';
 import { residentKib } from './parts/usage.js';
 import { openPortcullis } from './rows/portcullis.js';
@@ -19,7 +19,7 @@ export async function measureStreams(ground: Ground, load: Load, streams: number
   const { port, child } = await openPortcullis(ground, 'streams', true, streams);
   const sockets: Socket[] = [];
   try {
-    await load.run({ port, request: callRequest(ground.issued.token), connections: 32, count: warm_up });
+    await load.warmUp(port, warm_up, CALL_ANSWER);
     const before_kib = await settled(child.pid);
     const request = listenRequest(ground.issued.token);
     while (sockets.length < streams) {

@@ -8,13 +8,17 @@ export interface LoadOrder {
   readonly port: number;
   readonly request: string;
   readonly connections: number;
-  readonly count: number;
+  /** Ends after so many requests … */
+  readonly count?: number;
+  /** … or after so many seconds. */
+  readonly seconds?: number;
   /** The body that every answer must have; default: the upstream's. */
   readonly answer?: string;
 }
 
 /** What it tells afterwards. Latencies in µs. */
 export interface LoadResult {
+  readonly requests: number;
   readonly seconds: number;
   readonly p50_us: number;
   readonly p99_us: number;
@@ -28,18 +32,19 @@ process.on('disconnect', () => process.exit());
 function run(order: LoadOrder): Promise<LoadResult> {
   const request = Buffer.from(order.request);
   const answer = Buffer.from(order.answer ?? CALL_ANSWER);
-  const times = new Float64Array(order.count);
+  const most = order.count ?? Number.POSITIVE_INFINITY;
+  const until_ms = order.seconds === undefined ? Number.POSITIVE_INFINITY : performance.now() + order.seconds * 1000;
+  const times: number[] = [];
   const sockets: Socket[] = [];
   let sent = 0;
-  let done = 0;
   return new Promise((resolve) => {
     const started = process.hrtime.bigint();
     const finish = (fault?: string): void => {
       for (const socket of sockets) socket.removeAllListeners().on('error', ignore).destroy();
       const seconds = Number(process.hrtime.bigint() - started) / 1e9;
-      const sorted = times.subarray(0, done).sort();
-      const at = (share: number): number => sorted[Math.min(done - 1, Math.floor(done * share))] ?? 0;
-      resolve({ seconds, p50_us: at(0.5), p99_us: at(0.99), ...(fault === undefined ? {} : { fault }) });
+      const sorted = Float64Array.from(times).sort();
+      const at = (share: number): number => sorted[Math.floor((times.length - 1) * share)] ?? 0;
+      resolve({ requests: times.length, seconds, p50_us: at(0.5), p99_us: at(0.99), ...(fault === undefined ? {} : { fault }) });
     };
     for (let i = 0; i < order.connections; i++) {
       const socket = connect({ port: order.port, host: '127.0.0.1', noDelay: true });
@@ -47,7 +52,7 @@ function run(order: LoadOrder): Promise<LoadResult> {
       let sent_at = 0;
       let held: Buffer = EMPTY;
       const next = (): void => {
-        if (sent >= order.count) return;
+        if (sent >= most) return;
         sent++;
         sent_at = performance.now();
         socket.write(request);
@@ -59,8 +64,9 @@ function run(order: LoadOrder): Promise<LoadResult> {
         if (end === 0) return;
         if (end < 0 || end !== held.length || !held.includes(answer)) return finish(held.toString('latin1'));
         held = EMPTY;
-        times[done++] = (performance.now() - sent_at) * 1000;
-        if (done === order.count) finish();
+        const now = performance.now();
+        times.push((now - sent_at) * 1000);
+        if (times.length >= most || now >= until_ms) finish();
         else next();
       });
       socket.on('error', (error) => finish(error.message));
