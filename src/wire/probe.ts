@@ -1,3 +1,4 @@
+import { knownKey, plainEnd } from './answer-keys.js';
 import { toText } from './text.js';
 
 export { sameId } from './id.js';
@@ -182,6 +183,14 @@ export class AnswerProbe {
   }
 
   #holdString(chunk: Uint8Array, at: number): number {
+    if (this.#at_key && this.#held === '' && !this.#escaped) {
+      const end = plainEnd(chunk, at);
+      if (end >= 0) {
+        this.#string = this.#holding = false;
+        this.#key = knownKey(chunk, at, end);
+        return end + 1;
+      }
+    }
     for (let i = at; i < chunk.length; i++) {
       const c = chunk[i]!;
       if (this.#escaped) this.#escaped = false;
