@@ -30,33 +30,37 @@ export function readUpstreamHead(status: number, raw: readonly Buffer[]): Upstre
   let connection = '';
   for (let i = 0; i + 1 < raw.length; i += 2) {
     const name = util.headerNameToString(raw[i] as Buffer);
-    const value = (raw[i + 1] as Buffer).toString('latin1');
+    const value = raw[i + 1] as Buffer;
     switch (name) {
       case 'content-type':
         types += 1;
-        content_type = value;
+        content_type = toText(value);
         break;
       case 'content-length':
-        length = Number(value);
+        length = Number(toText(value));
         break;
       case 'content-encoding':
-        encoded ||= value.toLowerCase() !== 'identity';
+        encoded ||= toText(value).toLowerCase() !== 'identity';
         break;
       case 'connection':
-        connection = connection === '' ? value : `${connection},${value}`;
+        connection = connection === '' ? toText(value) : `${connection},${toText(value)}`;
         break;
       case 'mcp-session-id':
-        session ??= value;
+        session ??= toText(value);
         break;
       case 'x-request-id':
-        relayed.push('x-upstream-request-id', value);
+        relayed.push('x-upstream-request-id', toText(value));
         break;
       default:
-        if (!dropped(name)) relayed.push(name, value);
+        if (!dropped(name)) relayed.push(name, toText(value));
     }
   }
   if (connection !== '' && !PLAIN_CONNECTION.has(connection.toLowerCase())) relayed = withoutListed(relayed, connection);
   return { status, relayed, media: types > 1 ? 'other' : mediaOf(content_type), content_type, length, encoded, session };
+}
+
+function toText(value: Buffer): string {
+  return value.toString('latin1');
 }
 
 const PLAIN_CONNECTION: ReadonlySet<string> = new Set(['keep-alive', 'close']);
