@@ -1,5 +1,5 @@
 import { request } from 'node:http';
-import { CALL_ANSWER, callRequest } from './messages.js';
+import { callRequest } from './messages.js';
 import type { Load, Round } from './parts/load.js';
 import { median } from './parts/median.js';
 import { Missing } from './parts/tool.js';
@@ -7,7 +7,10 @@ import { cpuMicros, residentKib } from './parts/usage.js';
 import type { Contender, Ground, Row } from './rows/row.js';
 
 export interface Amounts {
+  /** Requests of warm-up … */
   readonly warm_up: number;
+  /** … which a slow row does not finish. */
+  readonly warm_up_most_s: number;
   readonly rounds: number;
   /** Length of one round. */
   readonly seconds: number;
@@ -43,8 +46,8 @@ export async function measureRequests(rows: readonly Row[], ground: Ground, load
     }
     for (const { row, contender } of entries) {
       if (row.guarded) await mustRefuse(row, contender.port);
-      const answer = row.own_answer === true ? (await callOnce(contender.port, ground.issued.token)).body : CALL_ANSWER;
-      await load.warmUp(contender.port, amounts.warm_up, answer);
+      const answer = row.own_answer === true ? (await callOnce(contender.port, ground.issued.token)).body : undefined;
+      await load.warmUp(contender.port, amounts.warm_up, amounts.warm_up_most_s, answer);
     }
     for (let round = 0; round < amounts.rounds; round++) {
       for (let turn = 0; turn < entries.length; turn++) {

@@ -1,9 +1,10 @@
 import { once } from 'node:events';
 import { connect, type Socket } from 'node:net';
 import { setTimeout as wait } from 'node:timers/promises';
-import { CALL_ANSWER, LISTEN_EVENT, listenRequest } from './messages.js';
+import { LISTEN_EVENT, listenRequest } from './messages.js';
 import type { Load } from './parts/load.js';
 import { residentKib } from './parts/usage.js';
+import type { Amounts } from './requests.js';
 import { openPortcullis } from './rows/portcullis.js';
 import type { Ground } from './rows/row.js';
 
@@ -15,11 +16,11 @@ export interface StreamCost {
 }
 
 /** What an open, idle subscription through the guarded gateway holds resident, beyond what the process held after its warm-up. */
-export async function measureStreams(ground: Ground, load: Load, streams: number, warm_up: number): Promise<StreamCost> {
+export async function measureStreams(ground: Ground, load: Load, streams: number, amounts: Amounts): Promise<StreamCost> {
   const { port, child } = await openPortcullis(ground, 'streams', true, streams);
   const sockets: Socket[] = [];
   try {
-    await load.warmUp(port, warm_up, CALL_ANSWER);
+    await load.warmUp(port, amounts.warm_up, amounts.warm_up_most_s);
     const before_kib = await settled(child.pid);
     const request = listenRequest(ground.issued.token);
     while (sockets.length < streams) {

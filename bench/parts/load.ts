@@ -19,8 +19,8 @@ export interface Round {
 export interface Load {
   /** What makes the load of a round. */
   readonly name: string;
-  /** Sends so many requests and looks for `answer` in each answer. */
-  warmUp(port: number, count: number, answer: string): Promise<void>;
+  /** Sends so many requests, but for no longer than `most_s`, and compares every answer with the upstream's, or with `answer`. */
+  warmUp(port: number, count: number, most_s: number, answer?: string): Promise<void>;
   /** Sends for so many seconds. */
   round(port: number, seconds: number): Promise<Round>;
   close(): Promise<void>;
@@ -44,7 +44,7 @@ export function startLoad(request: string, connections: number, folder: string):
   if (wrk !== undefined) writeFileSync(script, toLua(request));
   return {
     name: wrk === undefined ? 'a node:net loader (wrk is not installed)' : 'wrk',
-    warmUp: async (port, count, answer) => void (await run({ port, count, answer })),
+    warmUp: async (port, count, seconds, answer) => void (await run({ port, count, seconds, ...(answer === undefined ? {} : { answer }) })),
     round: (port, seconds) => (wrk === undefined ? run({ port, seconds }) : runWrk(wrk, script, port, connections, seconds)),
     close: () => child.close(),
   };
