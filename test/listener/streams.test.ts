@@ -48,7 +48,7 @@ describe('event streams', () => {
   test('B02 silence is filled with comments, on listen and on GET streams', () =>
     withListening({ handle: opening([]) }, async (up) => {
       for (const request of [GET, modern('subscriptions/listen', '1')]) {
-        const answer = await rawExchange(up.port, [request], 1000);
+        const answer = await rawExchange(up.port, [request], 2500);
         const comments = answer.text.match(/^:$/gm) ?? answer.text.match(/:\n\n/g) ?? [];
         assert.ok(comments.length >= 3, answer.text);
         assert.doesNotMatch(answer.text, /data:/);
