@@ -22,7 +22,13 @@ const AUDIENCE = 'https://mcp.example.com/mcp';
 const rules = readFileSync(repositoryPath('deploy/prometheus/rules.yaml'), 'utf8');
 const expressions = dashboardExpressions(readFileSync(repositoryPath('deploy/grafana/dashboard.json'), 'utf8'));
 /** Nothing that a scrape can see happens to these in a healthy run: they may have no sample. */
-const QUIET = ['Lost audit lines and failed collectors', 'Killed at the end of a drain', 'Duration of drains, p95', 'Calls of hosted servers that were rejected', 'Starts'];
+const QUIET = [
+  'Lost audit lines and failed collectors',
+  'Killed at the end of a drain',
+  'Duration of drains, p95',
+  'Calls of hosted servers that were rejected',
+  'Starts',
+];
 
 describe('promtool', () => {
   const run = async (...args: readonly string[]): Promise<string> => (await promisify(execFile)('promtool', args)).stdout;

@@ -37,11 +37,13 @@ export function setLevelReply(server: ServerRuntime, request: CoreRequest): Repl
 function capabilitiesOf(server: ServerRuntime, { era }: Dialect): object {
   const { definition, methods } = server;
   const { tools = false, prompts = false, resources = false, updates = false } = definition.changes?.publishes ?? {};
-  const changed = (yes: boolean) => (yes ? { listChanged: true } : {});
+  // Without sessions no legacy client has a stream that changes could reach: what cannot be delivered is not declared.
+  const delivers = era === 'modern';
+  const changed = (yes: boolean) => (delivers && yes ? { listChanged: true } : {});
   const extensions = Object.entries(definition.extensions ?? {}).map(([id, { settings = {} }]) => [id, settings]);
   return {
     ...(methods.has('tools/list') ? { tools: changed(tools) } : {}),
-    ...(methods.has('resources/list') ? { resources: { ...(updates ? { subscribe: true } : {}), ...changed(resources) } } : {}),
+    ...(methods.has('resources/list') ? { resources: { ...(delivers && updates ? { subscribe: true } : {}), ...changed(resources) } } : {}),
     ...(methods.has('prompts/list') ? { prompts: changed(prompts) } : {}),
     ...(methods.has('completion/complete') ? { completions: {} } : {}),
     logging: {},
