@@ -80,6 +80,9 @@ describe('reload', () => {
     await gateway.start();
     writeFileSync(file, yaml('/a/mcp').replace('{ port: 0 }', '{ port: 0, limits: { max_connections: 5 } }'));
     assert.deepEqual(await gateway.reload(), { restart: ['listener.limits'] });
+    assert.deepEqual(await gateway.reload(), { restart: ['listener.limits'] }, 'still waiting for the restart');
+    writeFileSync(file, yaml('/a/mcp'));
+    assert.deepEqual(await gateway.reload(), { restart: [] });
     await gateway.close();
   });
 

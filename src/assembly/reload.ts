@@ -8,7 +8,7 @@ import { closeSnapshot, openSnapshot, type Snapshot, type SnapshotDeps } from '.
 const RETIRE_POLL_MS = 1000;
 const CLOSE_MS = 2000;
 
-/** What a reload came to. `restart` names the changed keys that only a restart puts in force. */
+/** What a reload came to. `restart` names the keys whose values differ from those the process started with: only a restart puts them in force. */
 export interface ReloadResult {
   readonly restart: readonly string[];
 }
@@ -20,6 +20,7 @@ export class Snapshots {
   readonly #live = new Set<Snapshot>();
   readonly #counter: ReturnType<Metrics['counter']>;
   #current: Snapshot | undefined;
+  #started: LoadedConfig | undefined;
   #turn: Promise<unknown> = Promise.resolve();
   #succeeded = 1;
   #closed = false;
@@ -38,6 +39,7 @@ export class Snapshots {
   /** Opens the first snapshot and puts it in force. */
   async start(loaded: LoadedConfig, public_url: string): Promise<void> {
     await this.#swap(loaded, public_url);
+    this.#started = loaded;
   }
 
   /**
@@ -76,7 +78,7 @@ export class Snapshots {
     this.#succeeded = 1;
     this.#counter.add({ outcome: 'succeeded' });
     if (before !== undefined) retireLater(this.#deps.clock, () => this.#retire(before));
-    return { restart: before === undefined ? [] : restartKeys(before.loaded, loaded) };
+    return { restart: this.#started === undefined ? [] : restartKeys(this.#started, loaded) };
   }
 
   async #swap(loaded: LoadedConfig, public_url: string): Promise<void> {
