@@ -12,6 +12,7 @@ const routes = Array.from({ length: 20 }, (_, i) => `/service-${i}/mcp`);
 const tools = Array.from({ length: 50 }, (_, i) => `tool_${i}`);
 for (const route of routes) telemetry.toolsListed(route, tools);
 const records: readonly RequestRecord[] = Array.from({ length: 1_000 }, (_, i) => ({
+  request_id: `r-${i}`,
   route: routes[i % routes.length] as string,
   method: i % 5 === 0 ? 'tools/list' : 'tools/call',
   era: i % 3 === 0 ? 'legacy' : 'modern',

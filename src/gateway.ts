@@ -1,3 +1,4 @@
+import { withAccessLog } from './assembly/access-log.js';
 import { announce } from './assembly/announce.js';
 import { openAudit } from './assembly/audit.js';
 import { certificateProblems } from './assembly/certificates.js';
@@ -64,7 +65,8 @@ export function assembleGateway(loaded: LoadedConfig, parts: GatewayParts): Gate
   if (problems.length > 0) throw new ConfigError(problems);
   const abort = new AbortController();
   const prometheus = createPrometheus({ version, clock, ...(parts.process === undefined ? {} : { process: parts.process }) });
-  const { metrics, telemetry } = prometheus;
+  const { metrics } = prometheus;
+  const telemetry = config.telemetry.log.access ? withAccessLog(prometheus.telemetry, log) : prometheus.telemetry;
   const audit = openAudit(config, { clock, log, metrics, stdout: parts.stdout });
   const told = tellDecisions(createRefusalLog(log, clock), audit, log);
   const listener = new Listener(

@@ -7,6 +7,8 @@ export type RequestOutcome = 'ok' | 'tool_error' | 'rpc_error' | 'refused' | 'ti
 
 /** One request that reached a route and is over. */
 export interface RequestRecord {
+  /** As in `X-Request-Id`. Never a label. */
+  readonly request_id: string;
   /** Config path of the route. */
   readonly route: string;
   /** MCP method as sent; an unknown one is counted as `other`. */

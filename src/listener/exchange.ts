@@ -271,6 +271,7 @@ export class CallExchange implements Exchange, Ticking {
     const { method = '', era, revision } = call ?? this.#asked.claims;
     const seconds = (this.#env.clock.mono_ms() - this.#asked.started_ms) / 1000;
     this.#env.telemetry.requestEnded({
+      request_id: this.#asked.request_id,
       route: this.#asked.route,
       method,
       era,

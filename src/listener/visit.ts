@@ -263,6 +263,7 @@ export class Visit implements Ticking {
     const overhead_seconds = ours_ms === undefined ? seconds : ours_ms / 1000;
     const { path: route } = this.route;
     this.#env.telemetry.requestEnded({
+      request_id: this.head.id,
       route,
       method,
       era,

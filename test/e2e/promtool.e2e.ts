@@ -101,6 +101,7 @@ function countEverything({ telemetry, metrics }: Prometheus): void {
   telemetry.toolsListed(route, ['read_file']);
   for (const outcome of outcomes)
     telemetry.requestEnded({
+      request_id: 'r-1',
       route,
       method: 'tools/call',
       era: 'modern',

@@ -4,6 +4,7 @@ import type { GateVerdict, RequestRecord } from '../../src/contract/telemetry.js
 import { samples, seriesCount, withPrometheus } from './page.js';
 
 const record: RequestRecord = {
+  request_id: 'r-1',
   route: '/files/mcp',
   method: 'tools/call',
   era: 'modern',

@@ -4,7 +4,7 @@ import { choice, type Filled, fileName, flag, section } from './fields.js';
 const LogSchema = section(
   {
     level: choice(['debug', 'info', 'warn', 'error'], 'info', 'The least severity that is written. Denials and errors are always logged.'),
-    access: flag(false, 'One line for each request.'),
+    access: flag(false, 'One line for each request that a route took, at level info, when its answer is over.'),
     format: choice(['auto', 'json', 'pretty'], 'auto', 'auto: pretty on a terminal, one JSON object a line elsewhere.'),
   },
   { default: {}, description: 'The log, on standard output.' },
