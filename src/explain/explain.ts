@@ -7,12 +7,14 @@ import type { RequestHead } from '../contract/head.js';
 import type { Identity } from '../contract/identity.js';
 import type { Metrics } from '../contract/metrics.js';
 import type { GateVerdict, Telemetry } from '../contract/telemetry.js';
-import { readClaims } from '../dialect/claims.js';
 import { CODES } from '../errors/codes.js';
 import type { Admitted, Chain, ChainOutcome } from '../gate-chain/chain.js';
 import { type ChainSet, openChains } from '../gate-chain/load.js';
+import type { Passage } from '../listener/door.js';
+import { UNCLAIMED } from '../listener/head.js';
 import { RouteTable } from '../route/table.js';
 import { SILENT } from '../silent-log.js';
+import { askDoor } from './door.js';
 import { askedCall, type Question, toHead } from './question.js';
 
 /** One thing that was asked on the way. */
@@ -90,25 +92,21 @@ async function ask(loaded: LoadedConfig, question: Question, chains: ChainSet, s
     );
   }
   steps.push({ by: 'route', verdict: 'ok', code: '', milliseconds: 0 });
-  const claims = readClaims(head.headers, head.method);
-  if (!claims.ok) {
-    steps.push({ by: 'headers', verdict: 'refuse', code: claims.fault.code, milliseconds: 0 });
-    const { status, message, remedy } = CODES[claims.fault.code];
-    return refused(steps, status, claims.fault.code, `${message} ${claims.fault.detail ?? ''}`.trim(), {}, remedy);
+  const entry: Partial<Passage> = route === undefined ? { claims: UNCLAIMED } : askDoor(head, route.prefix ? 'http' : 'mcp', config);
+  if (entry.fault !== undefined) {
+    const { code, detail = '' } = entry.fault;
+    steps.push({ by: 'headers', verdict: 'refuse', code, milliseconds: 0 });
+    return refused(steps, CODES[code].status, code, `${CODES[code].message} ${detail}`.trim(), {}, CODES[code].remedy);
   }
-  const claimed: RequestHead = { ...head, claims: claims.value };
+  const claims = entry.claims ?? UNCLAIMED;
+  const claimed: RequestHead = { ...head, claims };
   const chain = route === undefined ? served : chains.routes.get(route.path);
   let outcome = await decide(chains.listener, claimed, undefined);
   if (outcome.kind === 'admit' && chain !== undefined) outcome = await decide(chain, claimed, outcome);
-  if (outcome.kind === 'admit' && chain?.judges_calls === true && claims.value.era === 'legacy') {
+  if (outcome.kind === 'admit' && chain?.judges_calls === true && entry.claims !== undefined && claims.era === 'legacy') {
     const { method, name } = askedCall(question);
     const before = steps.length;
-    outcome = await chain.decideCall(
-      { era: 'legacy', revision: claims.value.revision, method, name },
-      claimed,
-      { abort: undefined },
-      outcome,
-    );
+    outcome = await chain.decideCall({ era: 'legacy', revision: claims.revision, method, name }, claimed, { abort: undefined }, outcome);
     for (const [at, step] of steps.entries()) if (at >= before) steps[at] = { ...step, by: `${step.by} (call)` };
   }
   if (outcome.kind === 'serve')

@@ -24,7 +24,7 @@ export interface Question {
   readonly address?: string | undefined;
   /** The address of the TCP peer if a proxy stands between; default `address`. */
   readonly via?: string | undefined;
-  /** More header fields, name and value. */
+  /** More header fields, name and value. One that the client would send anyway takes its place. */
   readonly headers?: readonly (readonly [string, string])[] | undefined;
 }
 
@@ -37,13 +37,21 @@ export function askedCall({ method, tool }: Question): { readonly method: string
 export function toHead(question: Question, config: Config, now_ms: number): RequestHead {
   const revision = question.revision ?? MODERN;
   const { method, name } = askedCall(question);
-  const raw: string[] = ['host', 'localhost', 'accept', 'application/json, text/event-stream'];
+  const own = new Set((question.headers ?? []).map(([field]) => field.toLowerCase()));
+  const public_host = config.listener.public_url === undefined ? 'localhost' : new URL(config.listener.public_url).host;
+  const raw: string[] = [];
+  const add = (field: string, value: string): void => void (own.has(field) || raw.push(field, value));
+  add('host', public_host);
+  add('accept', 'application/json, text/event-stream');
   const http_method = question.http_method ?? 'POST';
-  if (http_method === 'POST') raw.push('content-type', 'application/json', 'content-length', '2');
-  raw.push('mcp-protocol-version', revision);
+  if (http_method === 'POST') {
+    add('content-type', 'application/json');
+    add('content-length', '2');
+  }
+  add('mcp-protocol-version', revision);
   if (revision === MODERN) {
-    raw.push('mcp-method', method);
-    if (name !== undefined) raw.push('mcp-name', fieldText(name));
+    add('mcp-method', method);
+    if (name !== undefined) add('mcp-name', fieldText(name));
   }
   if (question.token !== undefined) raw.push('authorization', `Bearer ${question.token}`);
   if (question.certificate !== undefined) raw.push(...terminatorHeaders(config, question.certificate));

@@ -31,7 +31,7 @@ export interface Passage {
  * The cheap checks after Origin and before the first gate, in the order of wire.md section 2: framing, Content-Type,
  * Accept, then the MCP headers.
  */
-export function passDoor(head: RequestHead, route: ListenerRoute, framing: Framing, rules: DoorRules): Passage {
+export function passDoor(head: RequestHead, route: Pick<ListenerRoute, 'kind'>, framing: Framing, rules: DoorRules): Passage {
   const framed = checkFraming(head.method, route.kind, framing, rules);
   if (framed !== undefined) return { fault: framed, ...BOTH };
   if (route.kind !== 'mcp') return BOTH;
