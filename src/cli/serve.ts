@@ -68,6 +68,6 @@ function explain(error: unknown, loaded: LoadedConfig): unknown {
   const why = code === 'EADDRINUSE' ? 'is in use by another process' : `cannot be bound (${code})`;
   return new CliExit(
     EXIT.unavailable,
-    `${address ?? loaded.config.listener.host}:${port ?? loaded.config.listener.port} ${why}: choose another listener.port or ops.port`,
+    `${address ?? loaded.config.listener.host}:${port ?? loaded.config.listener.port} ${why}: choose another listener.port or ops.port, without a config file --port or --ops-port`,
   );
 }

@@ -24,6 +24,9 @@ export function parseConfig(text: string, name: string): { readonly value: unkno
   const problem = (message: string, offset: number): ConfigProblem => ({ where: '', message, ...source.at(Math.min(offset, text.length)) });
 
   const faults = [...document.errors, ...document.warnings];
+  const bare = faults.find((fault) => isBareReference(text, fault.pos[0]));
+  // What follows such a reference is read as rubbish: its faults would bury the one that matters.
+  if (bare !== undefined) throw new ConfigError([problem(BARE_REFERENCE, Math.max(0, bare.pos[0] - 1))]);
   if (faults.length > 0) throw new ConfigError(firstOfEachLine(faults.map((fault) => problem(explain(fault), fault.pos[0]))));
   const second = documents[1];
   if (second !== undefined) throw new ConfigError([problem('a second document begins here; a config is one document', second.range[0])]);
@@ -61,7 +64,16 @@ function explain(fault: Error & { readonly code?: string }): string {
   if (fault.message.startsWith('Unresolved alias')) return 'an alias (*name) has no anchor (&name) before it';
   if (fault.message.startsWith('Excessive alias')) return `aliases repeat a value more than ${MAX_ALIASES} times; write it out`;
   if (fault instanceof RangeError) return 'this is nested too deeply';
-  return `not valid YAML: ${fault.message.split('\n', 1)[0]}`;
+  const first = `not valid YAML: ${fault.message.split('\n', 1)[0]}`;
+  return NESTED.test(first) ? `${first}; is this line, or the next, indented too far? A text with ": " in it needs quotes` : first;
+}
+
+const NESTED = /Nested mappings are not allowed in compact mappings|All mapping items must start at the same column/;
+const BARE_REFERENCE = 'within { … } and [ … ] a reference needs quotes: "${NAME}"';
+
+/** True for the brace of a `${` that YAML took for the begin of a mapping. */
+function isBareReference(text: string, offset: number): boolean {
+  return text[offset] === '{' && text[offset - 1] === '$';
 }
 
 /** One fault of YAML often reports several on its line; the first one tells. */

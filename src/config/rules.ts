@@ -1,11 +1,11 @@
 import { files } from './files.js';
-import { exposure, limits, ports } from './rules/listener.js';
+import { exposure, limits, ports, terminators } from './rules/listener.js';
 import { references } from './rules/references.js';
 import { forwardedIdentity, prefixes, routes } from './rules/routes.js';
 import { loops, upstreams } from './rules/runtimes.js';
 import { Report, type View } from './view.js';
 
-const RULES = [references, routes, forwardedIdentity, prefixes, exposure, ports, limits, upstreams, loops, files];
+const RULES = [references, routes, forwardedIdentity, prefixes, exposure, terminators, ports, limits, upstreams, loops, files];
 
 /** Everything that only several parts of a config together can get wrong. */
 export function applyRules(view: View): Report {

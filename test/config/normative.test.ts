@@ -65,6 +65,7 @@ describe('the normative example', () => {
     try {
       const { config, warnings } = loadConfig('portcullis.yaml', { env: {}, cwd: place });
       assert.deepEqual(warnings, [
+        'portcullis.yaml:21:3 gates.cert: takes certificates from a header, but listener.trusted_proxies is empty: name the TLS terminator there',
         'portcullis.yaml:23:3 gates.team: no route and no listener uses this gate',
         'portcullis.yaml:24:3 gates.quota: no route and no listener uses this gate',
         'portcullis.yaml:27:3 runtimes.console: no route ends at this runtime',

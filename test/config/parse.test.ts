@@ -38,7 +38,13 @@ describe('parseConfig', () => {
     assert.deepEqual(told('a: !!binary aGk=\n'), ['1:4 YAML tags are not used here; remove the !tag']);
     assert.deepEqual(told('a: *x\n'), ['1:1 an alias (*name) has no anchor (&name) before it']);
     assert.deepEqual(told('a: "x\n'), ['2:1 not valid YAML: Missing closing "quote']);
-    assert.deepEqual(told('a: b: c\n'), ['1:4 not valid YAML: Nested mappings are not allowed in compact mappings']);
+    assert.deepEqual(told('a: b: c\n'), [
+      '1:4 not valid YAML: Nested mappings are not allowed in compact mappings; is this line, or the next, indented too far? A text with ": " in it needs quotes',
+    ]);
+    assert.deepEqual(told('l: { port: ${PORT:-8080} }\nr:\n  - { a: b }\n'), [
+      '1:12 within { … } and [ … ] a reference needs quotes: "${NAME}"',
+    ]);
+    assert.deepEqual(told('l: [${A}]\n'), ['1:5 within { … } and [ … ] a reference needs quotes: "${NAME}"']);
   });
 
   it('shows the line and a caret', () => {

@@ -141,6 +141,16 @@ describe('rules', () => {
     ]);
   });
 
+  it('a certificate header that nobody is trusted to send is a warning', () => {
+    const told = 'gates.cert: takes certificates from a header, but listener.trusted_proxies is empty: name the TLS terminator there';
+    const cert = (source: string) => ({ cert: { use: 'mtls', options: { source } } });
+    assert.deepEqual(load({ gates: cert('nginx') }).warnings, ['gates.cert: no route and no listener uses this gate', told]);
+    assert.deepEqual(load({ gates: cert('direct') }).warnings, ['gates.cert: no route and no listener uses this gate']);
+    assert.deepEqual(load({ gates: cert('nginx'), listener: { trusted_proxies: ['127.0.0.1/32'] } }).warnings, [
+      'gates.cert: no route and no listener uses this gate',
+    ]);
+  });
+
   it('file names become absolute and must be readable', () => {
     const tls = { cert_file: './cert.pem', key_file: `${folder}/key.pem`, client_ca_file: 'ca.pem', client_certificates: 'require' };
     const { config } = load({

@@ -31,6 +31,19 @@ export const exposure: Rule = ({ listener, ops }, report) => {
   }
 };
 
+/** A certificate that arrives in a header counts only from a trusted proxy: without one the gate refuses everybody. */
+export const terminators: Rule = ({ listener, gates }, report) => {
+  if (listener === undefined || listener.trusted_proxies.length > 0) return;
+  for (const [name, gate] of gates) {
+    const source = gate?.use === 'mtls' ? gate.options.source : undefined;
+    if (typeof source === 'string' && source !== 'direct')
+      report.warn(
+        ['gates', name],
+        'takes certificates from a header, but listener.trusted_proxies is empty: name the TLS terminator there',
+      );
+  }
+};
+
 /** The ops listener has a port of its own. */
 export const ports: Rule = ({ listener, ops }, report) => {
   if (listener === undefined || ops === undefined || !ops.enabled) return;
