@@ -1,7 +1,9 @@
 #!/usr/bin/env node
+import { Writable } from 'node:stream';
 import { buildProgram, runProgram } from './cli/program.js';
 import type { RunIo } from './cli/run-io.js';
 
+let claimed = false;
 const io: RunIo = {
   env: process.env,
   cwd: process.cwd(),
@@ -22,6 +24,14 @@ const io: RunIo = {
     process.on('SIGHUP', handle);
     return () => process.off('SIGHUP', handle);
   },
+  claimStdio() {
+    claimed = true;
+    const write = process.stdout.write.bind(process.stdout);
+    process.stdout.write = process.stderr.write.bind(process.stderr);
+    const output = new Writable({ write: (chunk: Buffer, _encoding, done) => void write(chunk, done) });
+    process.stdout.on('error', (error) => output.destroy(error));
+    return { input: process.stdin, output };
+  },
 };
 
 // A reader of the log that went away must not end the gateway.
@@ -33,4 +43,6 @@ try {
   process.exitCode = await runProgram(buildProgram(io), process.argv.slice(2), io);
 } finally {
   clearInterval(hold);
+  // A write that nobody takes would keep the process for ever, and standard output cannot be destroyed.
+  if (claimed && process.stdout.writableLength > 0) process.exit();
 }

@@ -70,3 +70,4 @@ export { type RateLimitOptions, withRateLimit } from './core/wrap/rate-limit.js'
 export { type TimeoutOptions, withTimeout } from './core/wrap/timeout.js';
 export { createExecutor, type Executor, type ExecutorOptions } from './executor/executor.js';
 export { systemClock } from './system-clock.js';
+export { type StdioEnd, type StdioOptions, serveStdio } from './transport/stdio.js';

@@ -30,6 +30,7 @@ const EVERYTHING = [
   'route',
   'runtime',
   'telemetry',
+  'transport',
   'wire',
   'src',
 ];
@@ -52,6 +53,11 @@ const TABLE: Readonly<Record<string, Row>> = {
     },
   },
   route: { ours: ['errors', 'contract', 'core'] },
+  transport: {
+    ours: ['core', 'wire', 'dialect', 'executor', 'errors', 'contract'],
+    modules: ['node:crypto', 'node:stream'],
+    files: ['src/system-clock.ts', 'src/silent-log.ts'],
+  },
   'gate-chain': {
     ours: ['errors', 'contract'],
     modules: ['ajv/dist/2020.js', 'fastest-levenshtein', 'node:fs', 'node:module', 'node:path', 'node:url'],
@@ -89,7 +95,7 @@ const TABLE: Readonly<Record<string, Row>> = {
     modules: ['node:crypto'],
   },
   cli: { ours: EVERYTHING, modules: ['commander', 'yaml', 'node:fs', 'node:path', 'node:stream', 'node:url'] },
-  src: { ours: [...EVERYTHING, 'testing'], modules: ['node:fs', 'node:path', 'node:perf_hooks', 'node:url'] },
+  src: { ours: [...EVERYTHING, 'testing'], modules: ['node:fs', 'node:path', 'node:perf_hooks', 'node:stream', 'node:url'] },
   gates: {
     ours: [],
     modules: ['portcullis/gate', 'jose', 'undici', 'ipaddr.js', 'lru-cache', 'node:crypto', 'node:fs/promises', 'node:net', 'node:path'],

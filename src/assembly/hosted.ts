@@ -32,16 +32,11 @@ export interface HostedSourceDeps {
 /** Loads the module of a hosted runtime and opens the runtime on what it exports. Rejects with ConfigError. */
 export async function openHosted(source: HostedSource, deps: HostedSourceDeps): Promise<HostedRuntime> {
   const { name, module, folder, max_concurrency, max_queue, state_keys } = source;
-  const server = await findServer(name, module, folder);
-  if (asRuntime(server) === undefined) {
-    throw new ConfigError([
-      { where: `runtimes.${name}.module`, message: 'its export "server" was not made by defineServer of portcullis/server' },
-    ]);
-  }
+  const server = await loadServer(name, module, folder);
   const { log, clock, telemetry, metrics, audit } = deps;
   const rejected = metrics.counter('executor_rejected_total', '', ['runtime', 'reason']);
   return createHosted(
-    { name, server: server as Server, state_keys },
+    { name, server, state_keys },
     {
       log,
       clock,
@@ -78,3 +73,11 @@ const METHODS: Readonly<Record<string, string>> = {
   template: 'resources/read',
   prompt: 'prompts/get',
 };
+
+/** The server that the module of a hosted runtime exports. Rejects with ConfigError when there is none that `defineServer` made. */
+export async function loadServer(name: string, module: string, folder: string): Promise<Server> {
+  const server = await findServer(name, module, folder);
+  if (asRuntime(server) !== undefined) return server as Server;
+  const message = 'its export "server" was not made by defineServer of portcullis/server';
+  throw new ConfigError([{ where: `runtimes.${name}.module`, message }]);
+}

@@ -7,6 +7,8 @@ export const EXIT = {
   usage: 64,
   /** The address cannot be bound. */
   unavailable: 69,
+  /** `stdio`: the client does not read. */
+  io: 74,
   /** The configuration is wrong. */
   config: 78,
 } as const;

@@ -1,4 +1,4 @@
-import type { Writable } from 'node:stream';
+import type { Readable, Writable } from 'node:stream';
 import type { ProcessView } from '../telemetry/process-metrics.js';
 import type { CliIo } from './io.js';
 
@@ -12,4 +12,9 @@ export interface RunIo extends CliIo {
   onSignal(handle: (signal: string) => void): () => void;
   /** The same for SIGHUP, which reloads. */
   onHangup(handle: () => void): () => void;
+  /**
+   * Standard input and output for messages alone: whatever else writes to standard output from then on, a module that it loads
+   * for one, writes to standard error.
+   */
+  claimStdio(): { readonly input: Readable; readonly output: Writable };
 }

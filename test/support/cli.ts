@@ -28,5 +28,6 @@ export function cliIo(parts: Pick<RunIo, 'env' | 'cwd' | 'stdout' | 'stderr'>): 
     process,
     onSignal: () => () => undefined,
     onHangup: () => () => undefined,
+    claimStdio: () => ({ input: new PassThrough(), output: new PassThrough() }),
   };
 }

@@ -22,6 +22,8 @@ export interface HostOptions {
   readonly server: Server;
   /** Secrets that seal `requestState`: the first seals, all open. Empty: one random key for this host. */
   readonly state_keys: readonly string[];
+  /** The transport has no header fields: nothing is mirrored there, and 2024-11-05 is offered too. */
+  readonly headless?: boolean;
 }
 
 export interface HostDeps extends Pick<CoreEnvironment, 'crashed' | 'hidden'> {
@@ -37,12 +39,14 @@ export class ServerHost {
   readonly server: ServerRuntime;
   readonly #parts: RunParts;
   readonly #env: CoreEnvironment;
+  readonly #headless: boolean;
 
   /** Throws TypeError when the server was not made by `defineServer`. */
-  constructor({ scope, server, state_keys }: HostOptions, { clock, executor, rejected, crashed, hidden }: HostDeps) {
+  constructor({ scope, server, state_keys, headless = false }: HostOptions, { clock, executor, rejected, crashed, hidden }: HostDeps) {
     const runtime = asRuntime(server);
     if (runtime === undefined) throw new TypeError('the server was not made by defineServer');
     this.server = runtime;
+    this.#headless = headless;
     this.#parts = { scope, executor, questions: new Questions(), rejected };
     const seal = createStateSeal({ keys: state_keys, clock });
     const wrapped = openWrappers(runtime, clock);
@@ -65,7 +69,7 @@ export class ServerHost {
   }
 
   #serve(call: Call, exchange: Exchange): void {
-    const request = toRequest(call);
+    const request = toRequest(call, this.#headless);
     const prepared = prepare(this.server, request, this.#env);
     if (prepared.kind === 'job') return new RunningCall(this.#parts, request, prepared, exchange).start();
     if (prepared.kind === 'listen') return openSubscription(this.server, request, prepared.wanted, exchange, this.#env);
@@ -73,7 +77,7 @@ export class ServerHost {
   }
 }
 
-function toRequest(call: Call): CoreRequest {
+function toRequest(call: Call, headless: boolean): CoreRequest {
   return {
     dialect: dialectOf(call.revision),
     method: call.method,
@@ -85,6 +89,6 @@ function toRequest(call: Call): CoreRequest {
     route: call.route.path,
     identity: call.identity,
     facts: call.facts,
-    headers: call.head.headers,
+    headers: headless ? undefined : call.head.headers,
   };
 }

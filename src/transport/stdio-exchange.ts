@@ -1,0 +1,156 @@
+import type { Clock, Timer } from '../contract/clock.js';
+import type { AnswerWriter, Call, EndReason, Exchange, HeaderList } from '../contract/runtime.js';
+import { errorJson } from '../core/http/response.js';
+import { listenEnd } from '../core/run/listen-end.js';
+import { GatewayError } from '../errors/error.js';
+
+/** What an exchange needs of the connection that it is a part of. */
+export interface StdioLine {
+  readonly clock: Clock;
+  readonly request_timeout_ms: number;
+  readonly request_timeout_max_ms: number;
+  /** True when no more input comes. */
+  closing(): boolean;
+  /** Sends one message, JSON text. False: the reader is behind. */
+  write(json: string): boolean;
+  /** The exchange is over: told once. */
+  over(exchange: StdioExchange): void;
+}
+
+/** The client's half of one request on a line that many share. It ends once; nothing is said about it after that. */
+export class StdioExchange implements Exchange {
+  readonly accepts_events = true;
+  readonly #line: StdioLine;
+  readonly #id: string;
+  readonly #request_id: string;
+  readonly #cap_ms: number;
+  /** True for `subscriptions/listen`, which ends by its source, its client or the end of the line. */
+  readonly listens: boolean;
+  #cancel: ((reason: EndReason) => void) | undefined;
+  #resume: (() => void) | undefined;
+  #timer: Timer | undefined;
+  #due_ms = 0;
+  #asks = false;
+  #over = false;
+
+  constructor(call: Call, line: StdioLine) {
+    this.#line = line;
+    this.#id = call.id ?? 'null';
+    this.#request_id = call.head.id;
+    this.listens = call.method === 'subscriptions/listen';
+    const now_ms = line.clock.mono_ms();
+    this.#cap_ms = now_ms + Math.max(line.request_timeout_ms, line.request_timeout_max_ms);
+    this.#due_ms = now_ms + line.request_timeout_ms;
+  }
+
+  get ended(): boolean {
+    return this.#over;
+  }
+
+  /** Whether a cancellation that names this id, parsed, means this request. */
+  isOf(id: unknown): boolean {
+    return JSON.parse(this.#id) === id;
+  }
+
+  handedOver(): void {
+    if (!this.listens) this.#watch();
+  }
+
+  handedBack(): void {}
+
+  onCancel(cancel: (reason: EndReason) => void): void {
+    this.#cancel = cancel;
+  }
+
+  progressed(): void {
+    this.#due_ms = Math.min(this.#line.clock.mono_ms() + this.#line.request_timeout_ms, this.#cap_ms);
+  }
+
+  questioned(): void {
+    this.#asks = true;
+    this.#due_ms = this.#cap_ms;
+    if (this.#line.closing()) queueMicrotask(() => this.inputEnded());
+  }
+
+  respond(_status: number, _headers: HeaderList, body: Uint8Array): void {
+    this.#last(Buffer.from(body.buffer, body.byteOffset, body.byteLength).toString('utf8'));
+  }
+
+  stream(): AnswerWriter {
+    throw new TypeError('a server in process answers whole, or by events');
+  }
+
+  events(): AnswerWriter | undefined {
+    if (this.#over) return undefined;
+    return {
+      write: (event) => !this.#over && this.#line.write(messageOf(event)),
+      onDrain: (resume) => {
+        this.#resume = resume;
+      },
+      end: () => this.#end(),
+    };
+  }
+
+  accept(): void {
+    this.#end();
+  }
+
+  fail(error: GatewayError): void {
+    this.#last(errorJson(error, this.#id, this.#request_id));
+  }
+
+  /** The reader has caught up. */
+  resume(): void {
+    this.#resume?.();
+  }
+
+  /** The client does not want the answer any more, or cannot get it. */
+  leave(reason: EndReason): void {
+    if (this.#over) return;
+    const cancel = this.#cancel;
+    this.#end();
+    cancel?.(reason);
+  }
+
+  /** No more input comes: a subscription is completed, and a request that waits for an answer of the client is given up. */
+  inputEnded(): void {
+    if (this.listens) this.#stop('drain', () => this.#last(listenEnd(this.#id)));
+    else if (this.#asks) this.#stop('client', () => this.fail(new GatewayError('DRAINING')));
+  }
+
+  #watch(): void {
+    const left_ms = Math.max(1, Math.ceil(this.#due_ms - this.#line.clock.mono_ms()));
+    this.#timer = this.#line.clock.timer(left_ms, () => {
+      if (this.#line.clock.mono_ms() < this.#due_ms) this.#watch();
+      else this.#stop('deadline', () => this.fail(new GatewayError('DEADLINE')));
+    });
+  }
+
+  #stop(reason: EndReason, tell: () => void): void {
+    const cancel = this.#cancel;
+    this.#cancel = undefined;
+    cancel?.(reason);
+    tell();
+  }
+
+  #last(json: string): void {
+    if (this.#over) return;
+    this.#line.write(json);
+    this.#end();
+  }
+
+  #end(): void {
+    if (this.#over) return;
+    this.#over = true;
+    this.#timer?.cancel();
+    this.#cancel = this.#resume = undefined;
+    this.#line.over(this);
+  }
+}
+
+const EVENT = 'event: message\ndata: ';
+
+/** The message of one event: a server in process writes them one by one, without line breaks. */
+function messageOf(event: Uint8Array): string {
+  return Buffer.from(event.buffer, event.byteOffset, event.byteLength).toString('utf8', EVENT.length).trimEnd();
+}

@@ -1,0 +1,244 @@
+import { randomUUID } from 'node:crypto';
+import type { Readable, Writable } from 'node:stream';
+import type { Clock } from '../contract/clock.js';
+import type { Facts, Identity } from '../contract/identity.js';
+import type { Log } from '../contract/log.js';
+import type { Call, EndReason } from '../contract/runtime.js';
+import type { Server } from '../contract/server.js';
+import { paramsOf } from '../core/call/params.js';
+import { errorJson } from '../core/http/response.js';
+import { ServerHost } from '../core/run/host.js';
+import { admitMessage } from '../dialect/admit.js';
+import { UNDECLARED_REVISION } from '../dialect/revisions.js';
+import { negotiate } from '../dialect/select.js';
+import { GatewayError, type ProtocolFault } from '../errors/error.js';
+import { createExecutor, type Executor } from '../executor/executor.js';
+import { SILENT } from '../silent-log.js';
+import { systemClock } from '../system-clock.js';
+import { LineFramer } from '../wire/line.js';
+import { scanMessage } from '../wire/scan.js';
+import { bareHead, claimsOf } from './stdio-claims.js';
+import { StdioExchange, type StdioLine } from './stdio-exchange.js';
+import { type OutputEnd, StdioOutput } from './stdio-output.js';
+
+export interface StdioOptions {
+  /** Messages, one a line. It is left open. */
+  readonly input: Readable;
+  /** Nobody else writes to it. It is left open. */
+  readonly output: Writable;
+  /** Longest message in bytes; a longer one is answered -32600, never held, and skipped. Default 2 000 000. */
+  readonly max_line_bytes?: number;
+  /** A write that the client has not taken after so long ends the service. Default 5 000. */
+  readonly write_timeout_ms?: number;
+  /** Progress starts it again. Default 30 000. */
+  readonly request_timeout_ms?: number;
+  /** With progress, and while the client is asked. Default 300 000. */
+  readonly request_timeout_max_ms?: number;
+  /** Open `subscriptions/listen`; one more is refused. Default 256. */
+  readonly max_subscriptions?: number;
+  /** Shared with others, and drained by whoever made it. Default: one of its own. */
+  readonly executor?: Executor;
+  /** Who is at the other end, as far as the host knows. Default: nobody. */
+  readonly identity?: Identity;
+  readonly facts?: Facts;
+  /** Secrets that seal `requestState`. Default: one random key. */
+  readonly state_keys?: readonly string[];
+  /** Aborts: no more is read, what was admitted has `drain_timeout_ms` to finish. */
+  readonly signal?: AbortSignal;
+  /** Default 5 000. */
+  readonly drain_timeout_ms?: number;
+  /** Gets what handlers threw. Must not write to `output`. Default: silent. */
+  readonly log?: Log;
+  readonly clock?: Clock;
+}
+
+/** `eof`: the input ended. `stopped`: the signal. `output_closed`, `write_timeout`: nobody reads, so what ran was cancelled. */
+export type StdioEnd = 'eof' | 'stopped' | OutputEnd;
+
+/**
+ * Serves one server on two streams in every revision (MCP stdio transport), until the input ends and what was admitted is answered.
+ * Requests run side by side. A cancelled one is never answered. Resolves with why it ended; throws TypeError when the server was
+ * not made by `defineServer`, RangeError for a limit that is no positive integer.
+ */
+export function serveStdio(server: Server, options: StdioOptions): Promise<StdioEnd> {
+  return new StdioService(server, options).ended;
+}
+
+class StdioService {
+  readonly ended: Promise<StdioEnd>;
+  readonly #options: Required<Omit<StdioOptions, 'executor' | 'identity' | 'signal'>> & StdioOptions;
+  readonly #host: ServerHost;
+  readonly #executor: Executor;
+  readonly #output: StdioOutput;
+  readonly #framer: LineFramer;
+  readonly #open = new Set<StdioExchange>();
+  readonly #shared: StdioLine;
+  #resolve: (end: StdioEnd) => void = () => undefined;
+  /** What `initialize` agreed on: the line is one client's. */
+  #revision: string = UNDECLARED_REVISION;
+  #listening = 0;
+  #count = 0;
+  #end: StdioEnd | undefined;
+  #release: () => void = () => undefined;
+
+  constructor(server: Server, options: StdioOptions) {
+    this.#options = { ...DEFAULTS, ...options };
+    for (const name of LIMITS) toLimit(name, this.#options[name]);
+    const { clock, log, state_keys, input, output, max_line_bytes, write_timeout_ms } = this.#options;
+    this.#executor = options.executor ?? createExecutor({ clock });
+    this.#host = new ServerHost(
+      { scope: `stdio ${randomUUID()}`, server, state_keys, headless: true },
+      {
+        clock,
+        executor: this.#executor,
+        crashed: ({ request_id, method, name }, error) =>
+          log.warn({ request_id, method, name, error: error instanceof Error ? error.stack : String(error) }, 'a handler failed'),
+      },
+    );
+    this.ended = new Promise((resolve) => (this.#resolve = resolve));
+    this.#output = new StdioOutput(output, {
+      clock,
+      write_timeout_ms,
+      drained: () => this.#drained(),
+      failed: (end) => this.#broken(end),
+    });
+    const { request_timeout_ms, request_timeout_max_ms } = this.#options;
+    this.#shared = {
+      clock,
+      request_timeout_ms,
+      request_timeout_max_ms,
+      closing: () => this.#end !== undefined,
+      write: (json) => this.#write(json),
+      over: (exchange) => this.#over(exchange),
+    };
+    this.#framer = new LineFramer({ max_line_bytes, onLine: (line) => this.#line(line), onTooLong: () => this.#tooLong() });
+    this.#listen(input);
+  }
+
+  #listen(input: Readable): void {
+    const { signal } = this.#options;
+    const read = (chunk: Buffer | string) => this.#framer.push(typeof chunk === 'string' ? Buffer.from(chunk) : chunk);
+    const ended = () => this.#stop('eof');
+    const stopped = () => this.#stop('stopped');
+    input.on('data', read).on('end', ended).on('close', ended).on('error', ended);
+    signal?.addEventListener('abort', stopped, { once: true });
+    this.#release = () => {
+      input.off('data', read).off('end', ended).off('close', ended).pause();
+      signal?.removeEventListener('abort', stopped);
+    };
+    if (signal?.aborted === true) stopped();
+    else if (input.destroyed || input.readableEnded) ended();
+  }
+
+  /** While the client is behind, nothing more of it is read: what waits for it stays bounded. */
+  #write(json: string): boolean {
+    const free = this.#output.write(json);
+    if (!free) this.#options.input.pause();
+    return free;
+  }
+
+  #drained(): void {
+    for (const exchange of this.#open) exchange.resume();
+    if (this.#end === undefined && !this.#output.blocked) this.#options.input.resume();
+  }
+
+  #line(line: Uint8Array): void {
+    if (line.length === 0 || this.#end !== undefined) return;
+    const body = Buffer.from(line.buffer, line.byteOffset, line.byteLength);
+    const scanned = scanMessage(body);
+    if (!scanned.ok) return this.#refuse(scanned.fault, scanned.id);
+    const envelope = scanned.value;
+    const claims = claimsOf(envelope, this.#revision);
+    const admitted = admitMessage(envelope, claims);
+    if (!admitted.ok) return envelope.kind === 'request' ? this.#refuse(admitted.fault, envelope.id) : undefined;
+    const { kind, method } = admitted.value;
+    if (kind === 'notification') return method === 'notifications/cancelled' ? this.#cancel(paramsOf(body).requestId) : undefined;
+    if (kind === 'request' && method === 'initialize') this.#revision = negotiate(envelope.requested_version, true).revision;
+    const { identity, facts } = this.#options;
+    const head = bareHead(`stdio-${++this.#count}`, claims);
+    this.#run({ ...admitted.value, body, head, route: ROUTE, identity, facts });
+  }
+
+  #run(call: Call): void {
+    const exchange = new StdioExchange(call, this.#shared);
+    this.#open.add(exchange);
+    if (exchange.listens && ++this.#listening > this.#options.max_subscriptions) {
+      return exchange.fail(new GatewayError('TOO_MANY_STREAMS'));
+    }
+    this.#host.handle(call, exchange);
+  }
+
+  #cancel(id: unknown): void {
+    for (const exchange of this.#open) if (exchange.isOf(id)) exchange.leave('client');
+  }
+
+  #tooLong(): void {
+    if (this.#end !== undefined) return;
+    this.#refuse({ code: 'INVALID_REQUEST', detail: `A message has at most ${this.#options.max_line_bytes} bytes.` }, undefined);
+  }
+
+  #refuse(fault: ProtocolFault, id: string | undefined): void {
+    this.#write(errorJson(new GatewayError(fault.code, fault), id, `stdio-${++this.#count}`));
+  }
+
+  #over(exchange: StdioExchange): void {
+    if (exchange.listens) this.#listening--;
+    this.#open.delete(exchange);
+    if (this.#end !== undefined && this.#open.size === 0) this.#finish();
+  }
+
+  /** No more is read; what was admitted finishes. */
+  #stop(end: 'eof' | 'stopped'): void {
+    if (this.#end !== undefined) return;
+    if (end === 'eof') this.#framer.end();
+    this.#end = end;
+    this.#release();
+    const kill = () => this.#leave('drain');
+    const timer = end === 'stopped' ? this.#options.clock.timer(this.#options.drain_timeout_ms, kill) : undefined;
+    this.#release = () => timer?.cancel();
+    for (const exchange of this.#open) exchange.inputEnded();
+    if (this.#open.size === 0) this.#finish();
+  }
+
+  /** Nobody reads any more. */
+  #broken(end: OutputEnd): void {
+    this.#release();
+    this.#end = end;
+    this.#leave('client');
+    this.#finish();
+  }
+
+  #leave(reason: EndReason): void {
+    for (const exchange of this.#open) exchange.leave(reason);
+  }
+
+  #finish(): void {
+    this.#release();
+    const drained = this.#options.executor === undefined ? this.#executor.drain(0) : Promise.resolve();
+    void Promise.all([drained, this.#output.flushed()]).then(() => {
+      this.#output.release();
+      this.#resolve(this.#end ?? 'eof');
+    });
+  }
+}
+
+const DEFAULTS = {
+  max_line_bytes: 2_000_000,
+  write_timeout_ms: 5_000,
+  request_timeout_ms: 30_000,
+  request_timeout_max_ms: 300_000,
+  max_subscriptions: 256,
+  drain_timeout_ms: 5_000,
+  facts: Object.freeze({}),
+  state_keys: [],
+  log: SILENT,
+  clock: systemClock,
+} as const;
+
+const LIMITS = ['max_line_bytes', 'write_timeout_ms', 'request_timeout_ms', 'request_timeout_max_ms', 'max_subscriptions'] as const;
+
+function toLimit(name: string, value: number): void {
+  if (!Number.isSafeInteger(value) || value <= 0) throw new RangeError(`stdio: ${name} must be a positive integer, not ${String(value)}`);
+}
+
+const ROUTE = Object.freeze({ path: '', url: '', runtime: '' });
