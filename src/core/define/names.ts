@@ -30,4 +30,5 @@ const MAX_NAME = 256;
 const MAX_URI = 4096;
 const TOOL = /^[A-Za-z0-9_.-]{1,128}$/;
 const ABSOLUTE = /^[A-Za-z][A-Za-z0-9+.-]*:[\x21-\x7e]+$/;
-const EXTENSION = /^[A-Za-z][A-Za-z0-9-]*(?:\.[A-Za-z][A-Za-z0-9-]*)*\/[A-Za-z0-9][A-Za-z0-9._-]*$/;
+const EXTENSION =
+  /^[A-Za-z](?:[A-Za-z0-9-]*[A-Za-z0-9])?(?:\.[A-Za-z](?:[A-Za-z0-9-]*[A-Za-z0-9])?)*\/[A-Za-z0-9](?:[A-Za-z0-9._-]*[A-Za-z0-9])?$/;
