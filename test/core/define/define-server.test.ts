@@ -95,6 +95,7 @@ describe('defineServer', () => {
     assert.deepEqual(tool(wide(2000)), ['tool "t": input has more than 2000 subschemas']);
   });
 
+  // requirement: HTTP-28 HTTP-29 HTTP-30 HTTP-31 HTTP-32 HTTP-34 HTTP-35 TOOL-08 TOOL-09 TOOL-10 TOOL-11 TOOL-12 TOOL-14
   it('holds x-mcp-header to its rules', () => {
     const at = (schema: object) => tool({ type: 'object', ...schema });
     const header = (name: unknown, type: unknown = 'string') => ({ type, 'x-mcp-header': name });
