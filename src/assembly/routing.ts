@@ -15,9 +15,9 @@ export function createRouting(config: Config, public_url: string, chains: ChainS
     const forward_identity_header = route.forward_identity?.header.toLowerCase();
     const { runtime } = must(runtimes.by_name.get(name));
     if ('serve' in runtime) {
-      return { kind: 'http', path, prefix: true, info, chain, methods: undefined, runtime, forward_identity_header };
+      return { kind: 'http', path, prefix: true, info, chain, methods: methodsOf('http', config), runtime, forward_identity_header };
     }
-    const methods = config.listener.cors ? MCP_CORS_METHODS : MCP_METHODS;
+    const methods = methodsOf('mcp', config);
     const call_route = Object.freeze({ ...info, forward_identity_header });
     return { kind: 'mcp', path, prefix: false, info, chain, methods, runtime, call_route };
   });
@@ -28,10 +28,16 @@ export function createRouting(config: Config, public_url: string, chains: ChainS
       prefix: false,
       info: { path, url: public_url + path, runtime: '' },
       chain,
-      methods: SERVED_METHODS,
+      methods: methodsOf('served', config),
     });
   }
   return new RouteTable(routes);
+}
+
+/** HTTP methods that a route of this kind has; undefined: any. OPTIONS of an MCP route are preflights alone. */
+export function methodsOf(kind: ListenerRoute['kind'], config: Config): ReadonlySet<string> | undefined {
+  if (kind === 'http') return undefined;
+  return kind === 'served' ? SERVED_METHODS : config.listener.cors ? MCP_CORS_METHODS : MCP_METHODS;
 }
 
 const MCP_METHODS: ReadonlySet<string> = new Set(['POST', 'GET', 'DELETE']);

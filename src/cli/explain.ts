@@ -1,8 +1,10 @@
 import { readFileSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { type Command, InvalidArgumentError, Option } from 'commander';
+import { whyNotCidr } from '../config/format/network.js';
 import { type Explanation, explain } from '../explain/explain.js';
 import type { Question } from '../explain/question.js';
+import { isCertificate } from '../explain/terminator.js';
 import { systemClock } from '../system-clock.js';
 import { type ConfigOption, loadNamedConfig, withConfigOption } from './config-option.js';
 import { CliExit, EXIT } from './exit.js';
@@ -29,8 +31,8 @@ export function registerExplain(program: Command, io: CliIo): void {
     .requiredOption('--route <path>', 'path that the client dials, e.g. /files/mcp')
     .option('--token-file <file>', 'file with the bearer token; it is never printed')
     .option('--certificate <file>', 'PEM file of the client certificate, handed over as the terminators of the config would')
-    .option('--address <ip>', 'the client’s address (default: 127.0.0.1)')
-    .option('--via <ip>', 'address of the proxy in front of us, if there is one')
+    .addOption(new Option('--address <ip>', 'the client’s address (default: 127.0.0.1)').argParser(toAddress))
+    .addOption(new Option('--via <ip>', 'address of the proxy in front of us, if there is one').argParser(toAddress))
     .option('--method <name>', 'MCP method (default: tools/list, with --tool tools/call)')
     .option('--tool <name>', 'tool of a tools/call')
     .option('--revision <date>', 'protocol revision (default: 2026-07-28)')
@@ -59,8 +61,14 @@ function toQuestion(options: ExplainOptions, io: CliIo): Question {
     via,
     headers: header,
     token: tokenFile === undefined ? undefined : readText(tokenFile, io).trim(),
-    certificate: certificate === undefined ? undefined : readText(certificate, io),
+    certificate: certificate === undefined ? undefined : readCertificate(certificate, io),
   };
+}
+
+function readCertificate(file: string, io: CliIo): string {
+  const pem = readText(file, io);
+  if (!isCertificate(pem)) throw new CliExit(EXIT.usage, `error: ${file} holds no certificate in PEM`);
+  return pem;
 }
 
 function readText(file: string, io: CliIo): string {
@@ -69,6 +77,11 @@ function readText(file: string, io: CliIo): string {
   } catch (error) {
     throw new CliExit(EXIT.usage, `error: ${file} cannot be read (${(error as NodeJS.ErrnoException).code})`);
   }
+}
+
+function toAddress(text: string): string {
+  if (text.includes('/') || whyNotCidr(text) !== undefined) throw new InvalidArgumentError('write one IPv4 or IPv6 address.');
+  return text;
 }
 
 function toField(text: string, before: readonly (readonly [string, string])[] = []): readonly (readonly [string, string])[] {

@@ -1,27 +1,37 @@
+import { methodsOf } from '../assembly/routing.js';
 import { publicUrl } from '../assembly/urls.js';
 import type { Config } from '../config/schema/config.js';
+import type { Claims } from '../contract/claims.js';
+import type { HeaderInit } from '../contract/gate.js';
 import type { RequestHead } from '../contract/head.js';
 import { readClaims } from '../dialect/claims.js';
-import { type Passage, passDoor } from '../listener/door.js';
+import { type DoorFault, passDoor } from '../listener/door.js';
 import { HostPolicy, OriginPolicy } from '../listener/origin.js';
+import type { ListenerRoute } from '../listener/route.js';
 
-/** What the listener checks before the first gate, in its order: method, Host, Origin, Content-Type, Accept, MCP headers. */
-export function askDoor(head: RequestHead, kind: 'mcp' | 'http', config: Config): Passage {
-  const { allowed_hosts, allowed_origins, limits, chunked_requests } = config.listener;
-  if (kind === 'mcp' && !MCP_METHODS.has(head.method)) return fault('METHOD_NOT_ALLOWED');
-  if (!new HostPolicy(allowed_hosts).isAllowed(head.headers, head.peer.trusted)) return fault('HOST_NOT_ALLOWED');
-  const origins = head.headers.all('origin');
-  const [origin] = origins;
-  if (origin !== undefined && (origins.length > 1 || !new OriginPolicy(allowed_origins, publicUrl(config)).isAllowed(origin))) {
-    return fault('ORIGIN_NOT_ALLOWED');
-  }
-  const content_length = Number(head.headers.get('content-length') ?? -1);
-  const framing = { content_length, transfer_encoding: false, chunked: false, head_bytes: 0 };
-  return passDoor(head, { kind }, framing, { max_body_bytes: limits.max_body_bytes, chunked: chunked_requests === 'accept', readClaims });
+/** A fault that the listener itself tells. */
+export interface Turned {
+  readonly fault: DoorFault;
+  readonly headers?: HeaderInit;
 }
 
-const MCP_METHODS: ReadonlySet<string> = new Set(['POST', 'GET', 'DELETE']);
-
-function fault(code: 'METHOD_NOT_ALLOWED' | 'HOST_NOT_ALLOWED' | 'ORIGIN_NOT_ALLOWED'): Passage {
-  return { fault: { code }, json: true, events: true };
+/** What the listener checks before the first gate, in its order: method, Host, Origin, framing, Content-Type, Accept, MCP headers. */
+export function askDoor(head: RequestHead, kind: ListenerRoute['kind'], config: Config): Turned | { readonly claims: Claims } {
+  const { allowed_hosts, allowed_origins, limits, chunked_requests } = config.listener;
+  const methods = methodsOf(kind, config);
+  if (methods?.has(head.method) === false || (kind === 'mcp' && head.method === 'OPTIONS'))
+    return { fault: { code: 'METHOD_NOT_ALLOWED' }, headers: { allow: [...(methods ?? [])].join(', ') } };
+  if (!new HostPolicy(allowed_hosts).isAllowed(head.headers, head.peer.trusted)) return { fault: { code: 'HOST_NOT_ALLOWED' } };
+  const [origin, ...more] = head.headers.all('origin');
+  const origins = new OriginPolicy(allowed_origins, publicUrl(config));
+  if (kind !== 'served' && origin !== undefined && !origins.isAllowed(more.length > 0 ? 'null' : origin))
+    return { fault: { code: 'ORIGIN_NOT_ALLOWED' } };
+  const content_length = Number(head.headers.get('content-length') ?? -1);
+  const framing = { content_length, transfer_encoding: false, chunked: false, head_bytes: 0 };
+  const { fault, claims } = passDoor(head, { kind }, framing, {
+    max_body_bytes: limits.max_body_bytes,
+    chunked: chunked_requests === 'accept',
+    readClaims: (headers, method) => readClaims(headers, method, 'defer'),
+  });
+  return fault === undefined ? { claims: claims ?? head.claims } : { fault };
 }

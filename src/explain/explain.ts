@@ -1,25 +1,27 @@
 import { builtins } from '../../gates/index.js';
 import { chainInput } from '../assembly/snapshot.js';
-import { publicUrl, routeUrl } from '../assembly/urls.js';
+import { publicUrl } from '../assembly/urls.js';
 import type { LoadedConfig } from '../config/load.js';
 import type { Clock } from '../contract/clock.js';
+import type { HeaderInit } from '../contract/gate.js';
 import type { RequestHead } from '../contract/head.js';
 import type { Identity } from '../contract/identity.js';
 import type { Metrics } from '../contract/metrics.js';
 import type { GateVerdict, Telemetry } from '../contract/telemetry.js';
+import { unsupportedVersion } from '../dialect/faults.js';
+import { isServed } from '../dialect/revisions.js';
 import { CODES } from '../errors/codes.js';
-import type { Admitted, Chain, ChainOutcome } from '../gate-chain/chain.js';
+import { type Admitted, type Chain, type ChainOutcome, NOBODY } from '../gate-chain/chain.js';
 import { type ChainSet, openChains } from '../gate-chain/load.js';
-import type { Passage } from '../listener/door.js';
-import { UNCLAIMED } from '../listener/head.js';
-import { RouteTable } from '../route/table.js';
+import type { DoorFault } from '../listener/door.js';
 import { SILENT } from '../silent-log.js';
 import { askDoor } from './door.js';
+import { placesOf } from './place.js';
 import { askedCall, type Question, toHead } from './question.js';
 
 /** One thing that was asked on the way. */
 export interface Step {
-  /** `route`, `headers`, or the config name of a gate. */
+  /** `route`, `headers`, `body`, or the config name of a gate. */
   readonly by: string;
   readonly verdict: 'ok' | GateVerdict;
   /** Refusal code; empty otherwise. */
@@ -53,7 +55,7 @@ export async function explain(loaded: LoadedConfig, question: Question, clock: C
   const steps: Step[] = [];
   const end = new AbortController();
   const telemetry: Telemetry = {
-    ...NOBODY,
+    ...SILENT_TELEMETRY,
     gateDecided: (_route, gate, verdict, code, seconds) =>
       void steps.push({ by: gate, verdict, code: code === 'none' ? '' : code, milliseconds: seconds * 1000 }),
   };
@@ -77,46 +79,45 @@ export async function explain(loaded: LoadedConfig, question: Question, clock: C
 async function ask(loaded: LoadedConfig, question: Question, chains: ChainSet, steps: Step[], clock: Clock): Promise<Explanation> {
   const { config } = loaded;
   const head = toHead(question, config, clock.now_ms());
-  const table = new RouteTable(config.routes.map((route) => ({ ...route, prefix: config.runtimes[route.runtime]?.kind === 'http' })));
-  const route = table.match(head.path);
-  const served = chains.served.get(head.path);
-  if (route === undefined && served === undefined) {
-    steps.push({ by: 'route', verdict: 'refuse', code: 'NO_ROUTE', milliseconds: 0 });
-    return refused(
-      steps,
-      CODES.NO_ROUTE.status,
-      'NO_ROUTE',
-      CODES.NO_ROUTE.message,
-      {},
-      `The routes are ${config.routes.map(({ path }) => path).join(', ')}.`,
-    );
+  const place = placesOf(config, chains).match(head.path);
+  const turnAway = (
+    by: string,
+    { code, detail }: DoorFault,
+    headers: HeaderInit = {},
+    remedy: string = CODES[code].remedy,
+  ): Explanation => {
+    steps.push({ by, verdict: 'refuse', code, milliseconds: 0 });
+    const { status, message } = CODES[code];
+    return refused(steps, status, code, `${message} ${detail ?? ''}`.trim(), headers, remedy);
+  };
+  if (place === undefined) {
+    return turnAway('route', { code: 'NO_ROUTE' }, {}, `The routes are ${config.routes.map(({ path }) => path).join(', ')}.`);
   }
   steps.push({ by: 'route', verdict: 'ok', code: '', milliseconds: 0 });
-  const entry: Partial<Passage> = route === undefined ? { claims: UNCLAIMED } : askDoor(head, route.prefix ? 'http' : 'mcp', config);
-  if (entry.fault !== undefined) {
-    const { code, detail = '' } = entry.fault;
-    steps.push({ by: 'headers', verdict: 'refuse', code, milliseconds: 0 });
-    return refused(steps, CODES[code].status, code, `${CODES[code].message} ${detail}`.trim(), {}, CODES[code].remedy);
-  }
-  const claims = entry.claims ?? UNCLAIMED;
-  const claimed: RequestHead = { ...head, claims };
-  const chain = route === undefined ? served : chains.routes.get(route.path);
-  let outcome = await decide(chains.listener, claimed, undefined);
-  if (outcome.kind === 'admit' && chain !== undefined) outcome = await decide(chain, claimed, outcome);
-  if (outcome.kind === 'admit' && chain?.judges_calls === true && entry.claims !== undefined && claims.era === 'legacy') {
+  const door = askDoor(head, place.kind, config);
+  if ('fault' in door) return turnAway('headers', door.fault, door.headers);
+  const claimed: RequestHead = { ...head, claims: door.claims };
+  // A path that a gate serves itself has the listener's open gates in its own chain.
+  let outcome: ChainOutcome = { kind: 'admit', ...NOBODY };
+  if (place.kind !== 'served') outcome = await decide(chains.listener, claimed, outcome);
+  if (outcome.kind === 'admit') outcome = await decide(place.chain, claimed, outcome);
+  if (outcome.kind === 'admit' && place.kind === 'mcp' && head.method === 'POST') {
+    const { era, revision, method: mirrored } = door.claims;
+    if (!isServed(revision)) return turnAway('body', unsupportedVersion(revision).fault);
     const { method, name } = askedCall(question);
     const before = steps.length;
-    outcome = await chain.decideCall({ era: 'legacy', revision: claims.revision, method, name }, claimed, { abort: undefined }, outcome);
+    if (place.chain.judges_calls && (era === 'legacy' || mirrored === undefined))
+      outcome = await place.chain.decideCall({ era, revision, method, name }, claimed, { abort: undefined }, outcome);
     for (const [at, step] of steps.entries()) if (at >= before) steps[at] = { ...step, by: `${step.by} (call)` };
   }
   if (outcome.kind === 'serve')
     return { ...refused(steps, outcome.status, '', 'A gate answers this path itself.', outcome.headers ?? {}, ''), outcome: 'served' };
   if (outcome.kind === 'refuse')
     return refused(steps, outcome.status, outcome.code, outcome.message, outcome.headers ?? {}, remedyOf(outcome.code));
-  return admitted(steps, outcome, route === undefined ? '' : routeUrl(route, publicUrl(config)));
+  return admitted(steps, outcome, place.url);
 }
 
-function decide(chain: Chain, head: RequestHead, before: Admitted | undefined): ChainOutcome | Promise<ChainOutcome> {
+function decide(chain: Chain, head: RequestHead, before: Admitted): ChainOutcome | Promise<ChainOutcome> {
   return chain.decide(head, { abort: undefined }, before);
 }
 
@@ -170,7 +171,7 @@ function remedyOf(code: string): string {
 
 const ignore = (): void => undefined;
 
-const NOBODY: Telemetry = {
+const SILENT_TELEMETRY: Telemetry = {
   connectionRefused: ignore,
   headRefused: ignore,
   gateDecided: ignore,

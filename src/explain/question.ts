@@ -1,9 +1,11 @@
 import { X509Certificate } from 'node:crypto';
+import { tlsSettings } from '../assembly/tls.js';
 import type { Config } from '../config/schema/config.js';
-import type { Peer, RequestHead } from '../contract/head.js';
+import type { Peer, PeerTls, RequestHead } from '../contract/head.js';
 import { MODERN } from '../dialect/revisions.js';
 import { RawHeaders, UNCLAIMED } from '../listener/head.js';
-import { PeerBook } from '../listener/peer.js';
+import { PeerBook, plainAddress } from '../listener/peer.js';
+import { isAuthorized } from './authorized.js';
 import { terminatorHeaders } from './terminator.js';
 
 /** The request that is asked about. Secrets in it are used and never shown. */
@@ -62,22 +64,27 @@ export function toHead(question: Question, config: Config, now_ms: number): Requ
     path: question.path,
     query: '',
     headers: new RawHeaders(raw),
-    peer: toPeer(question, config),
+    peer: toPeer(question, config, now_ms),
     claims: UNCLAIMED,
     received_at_ms: now_ms,
   };
 }
 
-function toPeer({ address = '127.0.0.1', via = address, certificate }: Question, config: Config): Peer {
-  const trusted = new PeerBook(config.listener.trusted_proxies).isTrusted(via);
-  const direct = config.listener.tls !== undefined;
-  const der = certificate === undefined ? undefined : new X509Certificate(certificate).raw;
+function toPeer({ address = '127.0.0.1', via = address, certificate }: Question, config: Config, now_ms: number): Peer {
+  const trusted = new PeerBook(config.listener.trusted_proxies).isTrusted(plainAddress(via));
   return {
-    address: via,
+    address: plainAddress(via),
     trusted,
-    client_address: trusted ? address : via,
-    tls: direct ? { authorized: der !== undefined, certificate: der } : undefined,
+    client_address: plainAddress(trusted ? address : via),
+    tls: config.listener.tls === undefined ? undefined : toTls(certificate, config, now_ms),
   };
+}
+
+/** What the handshake with such a certificate comes to. Without `client_ca_file` none is asked for. */
+function toTls(certificate: string | undefined, config: Config, now_ms: number): PeerTls {
+  const ca = tlsSettings(config)?.ca;
+  if (certificate === undefined || ca === undefined) return { authorized: false, certificate: undefined };
+  return { authorized: isAuthorized(certificate, String(ca), now_ms), certificate: new X509Certificate(certificate).raw };
 }
 
 /** A name as `Mcp-Name` carries it: plain ASCII as it is, everything else in the base64 form (MCP 2026-07-28, "Value Encoding"). */

@@ -23,6 +23,16 @@ export function terminatorHeaders(config: Config, pem: string): readonly string[
   return [...fields].flat();
 }
 
+/** True for PEM text whose first certificate can be read. */
+export function isCertificate(pem: string): boolean {
+  try {
+    new X509Certificate(pem);
+    return true;
+  } catch {
+    return false;
+  }
+}
+
 function handOver(options: MtlsOptions, certificate: X509Certificate): readonly (readonly [string, string])[] {
   const base64 = certificate.raw.toString('base64');
   const escaped = encodeURIComponent(certificate.toString());

@@ -1,0 +1,33 @@
+import { publicUrl, routeUrl } from '../assembly/urls.js';
+import type { Config } from '../config/schema/config.js';
+import type { Chain } from '../gate-chain/chain.js';
+import type { ChainSet } from '../gate-chain/load.js';
+import type { ListenerRoute } from '../listener/route.js';
+import { type Placed, RouteTable } from '../route/table.js';
+
+/** Where a path leads. */
+export interface Place extends Placed {
+  readonly kind: ListenerRoute['kind'];
+  readonly chain: Chain;
+  /** What clients dial for it. */
+  readonly url: string;
+}
+
+/** The listener's table of a config, with what an explanation needs of each route. */
+export function placesOf(config: Config, chains: ChainSet): RouteTable<Place> {
+  const public_url = publicUrl(config);
+  const places: Place[] = [...chains.served].map(([path, chain]) => ({
+    path,
+    prefix: false,
+    kind: 'served',
+    chain,
+    url: public_url + path,
+  }));
+  for (const route of config.routes) {
+    const { path } = route;
+    const chain = chains.routes.get(path);
+    const kind = config.runtimes[route.runtime]?.kind === 'http' ? 'http' : 'mcp';
+    if (chain !== undefined) places.push({ path, prefix: kind === 'http', kind, chain, url: routeUrl(route, public_url) });
+  }
+  return new RouteTable(places);
+}
