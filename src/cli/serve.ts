@@ -66,8 +66,9 @@ function explain(error: unknown, loaded: LoadedConfig): unknown {
   const { code, syscall, address, port } = error as NodeJS.ErrnoException & { address?: string; port?: number };
   if (syscall !== 'listen' && syscall !== 'getaddrinfo') return located(error, loaded);
   const why = code === 'EADDRINUSE' ? 'is in use by another process' : `cannot be bound (${code})`;
+  const remedy = loaded.file === undefined ? 'choose others with --port and --ops-port' : 'choose another listener.port or ops.port';
   return new CliExit(
     EXIT.unavailable,
-    `${address ?? loaded.config.listener.host}:${port ?? loaded.config.listener.port} ${why}: choose another listener.port or ops.port, without a config file --port or --ops-port`,
+    `${address ?? loaded.config.listener.host}:${port ?? loaded.config.listener.port} ${why}: ${remedy}`,
   );
 }
