@@ -66,6 +66,16 @@ describe('the Helm chart', () => {
     }
   });
 
+  it('replaces pods for exactly the keys that the gateway cannot reload', () => {
+    const [, source = ''] =
+      /^function restartKeys[\s\S]*?= \[\n([\s\S]*?)\n {2}\];/m.exec(readFileSync(repositoryPath('src/assembly/reload.ts'), 'utf8')) ?? [];
+    const keys = [...source.matchAll(/\['([a-z_.]+)',/g)].map((match) => (match[1] ?? '').replace('listener.', ''));
+    const [, helper = ''] = /define "portcullis\.restartKeys"([\s\S]*?)end -/.exec(text('templates/_helpers.tpl')) ?? [];
+    const rolled = [...helper.matchAll(/"([a-z_]+)" (?:\$listener|\.Values\.config)\.([a-z_]+)/g)].map((match) => match[2] ?? '');
+    assert.ok(keys.length >= 7);
+    assert.deepEqual(rolled.filter((key) => key !== 'reload').sort(), [...keys].sort());
+  });
+
   it('tells every value that can be set in README.md', () => {
     const readme = text('README.md');
     for (const key of Object.keys(defaults)) assert.ok(readme.includes(`\`${key}`), `README.md does not tell ${key}`);

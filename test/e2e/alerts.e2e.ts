@@ -12,6 +12,7 @@ import { META, modernBody, modernHead } from '../demo/rpc.js';
 import { folderWith } from '../support/config-files.js';
 import { dashboardExpressions } from '../support/dashboard.js';
 import { type Child, startChild } from '../support/e2e/child.js';
+import { readMetric } from '../support/e2e/gateway.js';
 import { type RunningPrometheus, startPrometheus } from '../support/e2e/prometheus.js';
 import { until } from '../support/e2e/until.js';
 import { startMcpUpstream } from '../support/mcp-upstream.js';
@@ -194,10 +195,16 @@ describe('a gateway to which things happen', () => {
 
   /** Meets max_connections for a moment. */
   async function refused(): Promise<void> {
-    const more = await Promise.all(Array.from({ length: 30 }, open));
-    await until('one is closed unread', () => more.some((socket) => socket.closed || socket.readableEnded || socket.destroyed));
+    const count = (): Promise<number> => readMetric(`${ops_url}/metrics`, 'portcullis_connections_refused_total', { reason: 'limit' });
+    const before = await count();
+    const more = await Promise.all(Array.from({ length: 45 }, open));
+    await until('one is closed unread', async () => (await count()) > before);
     for (const socket of more) socket.destroy();
-    await until('room', async () => (await fetch(`${ops_url}/status`)).ok);
+    await until('room', async () => (await connections()) < 30);
+  }
+
+  function connections(): Promise<number> {
+    return readMetric(`${ops_url}/metrics`, 'portcullis_connections', {});
   }
 
   function config(): object {
@@ -205,7 +212,14 @@ describe('a gateway to which things happen', () => {
     return {
       listener: {
         port: 0,
-        limits: { max_connections: 40, max_subscriptions: 2, head_timeout_ms: 120_000, drain_delay_ms: 8000, drain_timeout_ms: 5000 },
+        limits: {
+          max_connections: 40,
+          max_subscriptions: 2,
+          head_timeout_ms: 120_000,
+          read_timeout_ms: 120_000,
+          drain_delay_ms: 8000,
+          drain_timeout_ms: 5000,
+        },
       },
       ops: { port: 0 },
       gates: {

@@ -1,9 +1,11 @@
 import { execFile } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
 import { promisify } from 'node:util';
+import { issue } from '../../../gates/mtls/certificates.js';
 import { folderWith } from '../../config-files.js';
 import { repositoryPath } from '../../repository.js';
 
+const DAY_MS = 86_400_000;
 const SECRETS = '/run/secrets/portcullis/';
 
 /**
@@ -12,7 +14,10 @@ const SECRETS = '/run/secrets/portcullis/';
  */
 export async function validateConfig(text: string, grace_s: number): Promise<readonly string[]> {
   const names = [...text.matchAll(new RegExp(`${SECRETS}([\\w.-]+)`, 'g'))].map((match) => match[1] ?? '');
-  const secrets = Object.fromEntries(names.map((name) => [`secrets/${name}`, randomBytes(32).toString('base64')]));
+  const { pem, key_pem } = await issue({ subject: 'CN=placeholder', not_before: at(-DAY_MS), not_after: at(DAY_MS) });
+  const placeholder = (name: string): string =>
+    name.endsWith('.crt') ? pem : name.endsWith('.key') ? key_pem : randomBytes(32).toString('base64');
+  const secrets = Object.fromEntries(names.map((name) => [`secrets/${name}`, placeholder(name)]));
   const { folder, remove } = folderWith({ ...secrets, 'portcullis.yaml': text.replaceAll(SECRETS, './secrets/') });
   const env = {
     PATH: process.env.PATH ?? '',
@@ -28,4 +33,8 @@ export async function validateConfig(text: string, grace_s: number): Promise<rea
   } finally {
     remove();
   }
+}
+
+function at(offset_ms: number): string {
+  return new Date(Date.now() + offset_ms).toISOString();
 }
