@@ -88,7 +88,7 @@ const TABLE: Readonly<Record<string, Row>> = {
   print: { ours: ['config', 'contract', 'errors', 'telemetry', 'gates'] },
   assembly: {
     ours: ['config', 'contract', 'core', 'errors', 'executor', 'gate-chain', 'gates', 'listener', 'route', 'runtime', 'telemetry'],
-    modules: ['node:crypto', 'node:fs', 'node:net', 'node:stream', 'node:url'],
+    modules: ['node:crypto', 'node:fs', 'node:net', 'node:path', 'node:stream', 'node:url'],
   },
   explain: {
     ours: ['assembly', 'config', 'contract', 'dialect', 'errors', 'gate-chain', 'gates', 'listener', 'route', 'src'],
@@ -103,7 +103,7 @@ const TABLE: Readonly<Record<string, Row>> = {
 };
 
 /** Only these import what a config names. */
-const LOADERS: readonly string[] = ['src/assembly/find-server.ts', 'src/gate-chain/find-module.ts'];
+const LOADERS: readonly string[] = ['src/assembly/find-server.ts', 'src/assembly/sdk-server.ts', 'src/gate-chain/find-module.ts'];
 
 /** Only here may time, timers and the process be touched. */
 const CLOCK = 'src/system-clock.ts';

@@ -1,3 +1,4 @@
+import { dirname } from 'node:path';
 import type { Audit } from '../contract/audit.js';
 import type { Clock } from '../contract/clock.js';
 import type { Log } from '../contract/log.js';
@@ -8,7 +9,9 @@ import { asRuntime } from '../core/define/server-runtime.js';
 import { ConfigError } from '../errors/error.js';
 import { createExecutor } from '../executor/executor.js';
 import { createHosted, type HiddenCall, type HostedRuntime } from '../runtime/hosted.js';
+import { createSdkHosted, type SdkHostedRuntime } from '../runtime/sdk-hosted.js';
 import { findServer } from './find-server.js';
+import { openSdkServer, type SdkServer } from './sdk-server.js';
 
 export interface HostedSource {
   /** Config name. */
@@ -30,13 +33,17 @@ export interface HostedSourceDeps {
 }
 
 /** Loads the module of a hosted runtime and opens the runtime on what it exports. Rejects with ConfigError. */
-export async function openHosted(source: HostedSource, deps: HostedSourceDeps): Promise<HostedRuntime> {
+export async function openHosted(source: HostedSource, deps: HostedSourceDeps): Promise<HostedRuntime | SdkHostedRuntime> {
   const { name, module, folder, max_concurrency, max_queue, state_keys } = source;
-  const server = await loadServer(name, module, folder);
+  const server = await findServer(name, module, folder);
   const { log, clock, telemetry, metrics, audit } = deps;
+  if (asRuntime(server) === undefined) {
+    const sdk = await sdkServer(server, source);
+    return createSdkHosted({ name, ...sdk }, { log, clock, telemetry, executor: createExecutor({ max_concurrency, max_queue, clock }) });
+  }
   const rejected = metrics.counter('executor_rejected_total', '', ['runtime', 'reason']);
   return createHosted(
-    { name, server, state_keys },
+    { name, server: server as Server, state_keys },
     {
       log,
       clock,
@@ -45,6 +52,19 @@ export async function openHosted(source: HostedSource, deps: HostedSourceDeps): 
       rejected: (reason) => rejected.add({ runtime: name, reason }),
       hidden: tellHidden(log, audit),
     },
+  );
+}
+
+/** What is not ours must be a factory of the official SDK's servers, found from the module's own folder. */
+async function sdkServer(exported: unknown, { name, module, folder }: HostedSource): Promise<SdkServer> {
+  const fail = (message: string) => new ConfigError([{ where: `runtimes.${name}.module`, message }]);
+  const from = module.startsWith('npm:') ? folder : dirname(module);
+  const sdk = await openSdkServer(exported, from).catch((error: unknown) => {
+    throw fail(error instanceof Error ? error.message : String(error));
+  });
+  if (sdk !== undefined) return sdk;
+  throw fail(
+    'its export "server" was not made by defineServer of portcullis/server, and is no function that returns an official SDK server (see docs/server.md)',
   );
 }
 

@@ -9,6 +9,7 @@ import type { Telemetry } from '../contract/telemetry.js';
 import type { HostedRuntime } from '../runtime/hosted.js';
 import { createOpaqueHttp } from '../runtime/opaque-http.js';
 import { createProxied, type ProxiedRuntime } from '../runtime/proxied.js';
+import type { SdkHostedRuntime } from '../runtime/sdk-hosted.js';
 import { createSessionSeal, type SessionSeal } from '../runtime/session-seal.js';
 import { openHosted } from './hosted.js';
 
@@ -21,7 +22,7 @@ export interface RuntimeDeps {
   readonly audit: Audit | undefined;
 }
 
-export type AnyRuntime = ProxiedRuntime | HttpRuntime | HostedRuntime;
+export type AnyRuntime = ProxiedRuntime | HttpRuntime | HostedRuntime | SdkHostedRuntime;
 
 /** One runtime of the config, and everything that it was made from, as text: a reload that changes none of it keeps the runtime. */
 export interface OpenRuntime {

