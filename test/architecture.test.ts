@@ -27,6 +27,7 @@ const EVERYTHING = [
   'gate-chain',
   'gates',
   'listener',
+  'mount',
   'route',
   'runtime',
   'telemetry',
@@ -53,6 +54,12 @@ const TABLE: Readonly<Record<string, Row>> = {
     },
   },
   route: { ours: ['errors', 'contract', 'core'] },
+  mount: {
+    ours: ['core', 'wire', 'dialect', 'executor', 'errors', 'contract'],
+    modules: ['node:crypto'],
+    only: { fastify: 'src/mount/fastify', 'node:http': 'src/mount/node' },
+    files: ['src/listener/origin.ts', 'src/system-clock.ts', 'src/silent-log.ts'],
+  },
   transport: {
     ours: ['core', 'wire', 'dialect', 'executor', 'errors', 'contract'],
     modules: ['node:crypto', 'node:stream'],

@@ -12,6 +12,7 @@ export class ValueExchange implements Exchange {
   readonly answer: Promise<HttpResponse | HttpStream>;
   readonly #prepared: PreparedCall;
   readonly #max_bytes: number;
+  readonly #ended: () => void;
   #resolve: (answer: HttpResponse | HttpStream) => void = () => undefined;
   #cancel: ((reason: EndReason) => void) | undefined;
   #release: (() => void) | undefined;
@@ -19,9 +20,11 @@ export class ValueExchange implements Exchange {
   #answered = false;
   #over = false;
 
-  constructor(prepared: PreparedCall, max_bytes: number) {
+  /** `ended` is told once, when the answer is over. */
+  constructor(prepared: PreparedCall, max_bytes: number, ended: () => void = () => undefined) {
     this.#prepared = prepared;
     this.#max_bytes = max_bytes;
+    this.#ended = ended;
     this.accepts_events = prepared.accepts_events;
     this.answer = new Promise((resolve) => {
       this.#resolve = resolve;
@@ -118,6 +121,7 @@ export class ValueExchange implements Exchange {
   }
 
   #end(): void {
+    if (!this.#over) this.#ended();
     this.#over = true;
     this.#cancel = undefined;
     this.#release?.();

@@ -1,0 +1,32 @@
+import type { MountSettings } from './options.js';
+
+/** Reads a body, as `readNodeBody` does. A body that breaks off is BODY_TIMEOUT: nobody is there to be told. */
+export async function readFetchBody(
+  body: ReadableStream<Uint8Array> | null,
+  { clock, body_timeout_ms, read_timeout_ms, max_body_bytes }: MountSettings,
+): Promise<Buffer | 'BODY_TIMEOUT' | 'BODY_TOO_LARGE'> {
+  if (body === null) return Buffer.alloc(0);
+  const reader = body.getReader();
+  const due_ms = clock.mono_ms() + body_timeout_ms;
+  const chunks: Uint8Array[] = [];
+  let size = 0;
+  for (;;) {
+    const left_ms = Math.max(1, Math.min(due_ms - clock.mono_ms(), read_timeout_ms));
+    const got = await new Promise<Awaited<ReturnType<typeof reader.read>> | undefined>((resolve) => {
+      const timer = clock.timer(Math.ceil(left_ms), () => resolve(undefined));
+      const settle = (value: Awaited<ReturnType<typeof reader.read>> | undefined) => {
+        timer.cancel();
+        resolve(value);
+      };
+      reader.read().then(settle, () => settle(undefined));
+    });
+    if (got?.done === true) return Buffer.concat(chunks, size);
+    size += got?.value.length ?? 0;
+    const late = got === undefined || clock.mono_ms() >= due_ms;
+    if (late || size > max_body_bytes) {
+      reader.cancel().catch(() => undefined);
+      return late ? 'BODY_TIMEOUT' : 'BODY_TOO_LARGE';
+    }
+    chunks.push(got.value);
+  }
+}

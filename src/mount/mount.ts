@@ -1,0 +1,131 @@
+import { randomUUID } from 'node:crypto';
+import type { HeaderView } from '../contract/head.js';
+import type { HttpRequest, HttpResponse, HttpStream } from '../contract/http.js';
+import type { Server } from '../contract/server.js';
+import { paramsOf } from '../core/call/params.js';
+import { admitHttp } from '../core/http/admit.js';
+import { errorResponse } from '../core/http/response.js';
+import { ServerHost } from '../core/run/host.js';
+import type { ErrorCode } from '../errors/codes.js';
+import { GatewayError } from '../errors/error.js';
+import { createExecutor, type Executor } from '../executor/executor.js';
+import { HostPolicy, OriginPolicy } from '../listener/origin.js';
+import { identityOf, type MountCaller } from './caller.js';
+import { MountExchange } from './mount-exchange.js';
+import { type MountOptions, type MountSettings, toSettings } from './options.js';
+
+/** What a mount in any host does: it judges the head, then serves what was read. It owns the calls that are open. */
+export class Mount {
+  readonly settings: MountSettings;
+  readonly #host: ServerHost;
+  readonly #executor: Executor;
+  readonly #own: boolean;
+  readonly #origins: OriginPolicy;
+  readonly #hosts: HostPolicy;
+  readonly #open = new Set<MountExchange>();
+  #closed: (() => void) | undefined;
+  #draining = false;
+
+  /** Throws TypeError when the server was not made by `defineServer`, RangeError for a limit that is none. */
+  constructor(server: Server, options: MountOptions) {
+    this.settings = toSettings(options);
+    const { clock, log, state_keys, allowed_origins, allowed_hosts } = this.settings;
+    this.#own = options.executor === undefined;
+    this.#executor = options.executor ?? createExecutor({ clock });
+    this.#origins = new OriginPolicy(allowed_origins, 'http://localhost');
+    this.#hosts = new HostPolicy(allowed_hosts);
+    this.#host = new ServerHost(
+      { scope: `mount ${randomUUID()}`, server, state_keys },
+      {
+        clock,
+        executor: this.#executor,
+        crashed: ({ request_id, method, name }, error) =>
+          log.warn({ request_id, method, name, error: error instanceof Error ? error.stack : String(error) }, 'a handler failed'),
+      },
+    );
+  }
+
+  /** Judges a request before its body is read. Undefined: read the body. */
+  judge(method: string, headers: HeaderView): HttpResponse | undefined {
+    if (this.#draining) return refusal('DRAINING');
+    if (!this.#hosts.isAllowed(headers, false)) return refusal('HOST_NOT_ALLOWED');
+    if (!headers.all('origin').every((origin) => this.#origins.isAllowed(origin))) return refusal('ORIGIN_NOT_ALLOWED');
+    if (method !== 'POST') return refusal('METHOD_NOT_ALLOWED', { allow: 'POST' });
+    const length = headers.get('content-length');
+    if (headers.all('transfer-encoding').length > 0 || length === undefined) return refusal('LENGTH_REQUIRED');
+    if (!/^\d{1,15}$/.test(length)) return refusal('BAD_REQUEST');
+    return Number(length) > this.settings.max_body_bytes ? refusal('BODY_TOO_LARGE') : undefined;
+  }
+
+  /** Serves one POST. `signal`: the client has left. */
+  serve(
+    headers: HttpRequest['headers'],
+    body: Uint8Array,
+    caller: MountCaller,
+    signal: AbortSignal,
+  ): Promise<HttpResponse | HttpStream> | HttpResponse {
+    if (this.#draining) return refusal('DRAINING');
+    const { log } = this.settings;
+    let identity: ReturnType<typeof identityOf>;
+    try {
+      identity = identityOf(caller.mcpAuth);
+    } catch (error) {
+      log.error({ error: String(error) }, 'the host set an mcpAuth that names nobody');
+      return refusal('RUNTIME_FAILED');
+    }
+    const prepared = admitHttp({ method: 'POST', headers, body, identity });
+    if (prepared.kind === 'response') return prepared;
+    const { call } = prepared;
+    const scope = caller.mcpCancellationScope;
+    if (call.method === 'notifications/cancelled' && scope !== undefined) this.#cancel(scope, paramsOf(call.body).requestId);
+    const exchange = new MountExchange(prepared, { ...this.settings, scope, ended: (over) => this.#ended(over) });
+    this.#open.add(exchange);
+    const left = () => exchange.leave();
+    signal.addEventListener('abort', left, { once: true });
+    if (exchange.listens && !take(this.#executor, this.settings.max_subscriptions)) exchange.fail(new GatewayError('TOO_MANY_STREAMS'));
+    else if (signal.aborted) left();
+    else this.#host.handle(call, exchange);
+    return exchange.answer;
+  }
+
+  /** Completes subscriptions, lets calls finish and cancels the rest at the deadline; whatever comes later is 503. */
+  async close(deadline_ms: number = this.settings.drain_timeout_ms): Promise<void> {
+    this.#draining = true;
+    for (const exchange of this.#open) if (exchange.listens) exchange.complete();
+    const timer = this.settings.clock.timer(deadline_ms, () => {
+      for (const exchange of this.#open) exchange.leave();
+    });
+    if (this.#open.size > 0) await new Promise<void>((resolve) => (this.#closed = resolve));
+    timer.cancel();
+    if (this.#own) await this.#executor.drain(0);
+  }
+
+  #cancel(scope: string, id: unknown): void {
+    for (const exchange of this.#open) if (exchange.isOf(scope, id)) exchange.leave();
+  }
+
+  #ended(exchange: MountExchange): void {
+    if (exchange.listens) give(this.#executor);
+    this.#open.delete(exchange);
+    if (this.#draining && this.#open.size === 0) this.#closed?.();
+  }
+}
+
+/** An error of the table as a whole response. */
+export function refusal(code: ErrorCode, headers: Readonly<Record<string, string>> = {}): HttpResponse {
+  return errorResponse(new GatewayError(code, { headers }), undefined, randomUUID());
+}
+
+/** Open subscriptions by executor: mounts that share one share its cap. */
+const TAKEN = new WeakMap<Executor, number>();
+
+/** Counts one more; false when that is too many, but it is given back all the same. */
+function take(executor: Executor, max: number): boolean {
+  const taken = (TAKEN.get(executor) ?? 0) + 1;
+  TAKEN.set(executor, taken);
+  return taken <= max;
+}
+
+function give(executor: Executor): void {
+  TAKEN.set(executor, (TAKEN.get(executor) ?? 1) - 1);
+}

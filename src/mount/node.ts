@@ -1,0 +1,112 @@
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import type { HeaderView } from '../contract/head.js';
+import type { HttpResponse, HttpStream } from '../contract/http.js';
+import type { Server } from '../contract/server.js';
+import type { MountCaller } from './caller.js';
+import { withKeepAlive } from './keep-alive.js';
+import { Mount, refusal } from './mount.js';
+import { readNodeBody } from './node-body.js';
+import type { MountOptions } from './options.js';
+
+export type { MountAuth, MountCaller } from './caller.js';
+export type { MountOptions } from './options.js';
+
+/** A request of node:http, Connect or Express, with what the host's authentication put on it. */
+export type NodeRequest = IncomingMessage & MountCaller & { readonly body?: unknown };
+
+export interface NodeMount {
+  /** Answers one request; the body must be unread. `headers` go with every answer. */
+  (request: NodeRequest, response: ServerResponse, headers?: unknown): void;
+  /** Completes subscriptions, lets calls finish and cancels the rest after `drain_timeout_ms`; whatever comes later is 503. */
+  close(deadline_ms?: number): Promise<void>;
+}
+
+/**
+ * A server of ours as a handler `(request, response)` for node:http, Connect and Express. Which path it has, TLS, authentication
+ * and the limits of connection and head are the host's. Throws TypeError when the server was not made by `defineServer`.
+ */
+export function createNodeMount(server: Server, options: MountOptions = {}): NodeMount {
+  const mount = new Mount(server, options);
+  const streams = new Set<Promise<void>>();
+  // Express calls a handler with `next` in the third place.
+  const handler = (request: NodeRequest, response: ServerResponse, extra?: unknown): void => {
+    const headers = typeof extra === 'object' && extra !== null ? (extra as Record<string, string>) : {};
+    answer(mount, streams, request, response, headers).catch(() => response.destroy());
+  };
+  return Object.assign(handler, {
+    async close(deadline_ms?: number) {
+      await mount.close(deadline_ms);
+      // What a stream ended with is still on its way to the response.
+      await Promise.allSettled(streams);
+    },
+  });
+}
+
+type Extra = Readonly<Record<string, string | number | readonly string[] | undefined>>;
+
+async function answer(
+  mount: Mount,
+  streams: Set<Promise<void>>,
+  request: NodeRequest,
+  response: ServerResponse,
+  extra: Extra,
+): Promise<void> {
+  const left = new AbortController();
+  response.on('close', () => left.abort());
+  response.on('error', () => left.abort());
+  const refused = mount.judge(request.method ?? '', viewOf(request));
+  if (refused !== undefined) return refuse(response, refused, extra);
+  if (request.body !== undefined || request.readableDidRead) {
+    mount.settings.log.error({}, 'the body was read before the mount: keep parsers away from its path');
+    return refuse(response, refusal('RUNTIME_FAILED'), extra);
+  }
+  const body = await readNodeBody(request, mount.settings);
+  if (typeof body === 'string') return refuse(response, refusal(body), extra);
+  if (body === undefined) return;
+  const found = await mount.serve(request.headersDistinct, body, request, left.signal);
+  if (response.destroyed) return;
+  if (found.kind === 'response') return send(response, found, extra);
+  const stream = pump(mount, response, found, extra);
+  streams.add(stream);
+  await stream.finally(() => streams.delete(stream));
+}
+
+/** What comes after a refusal before the body is not read: the connection ends. */
+function refuse(response: ServerResponse, found: HttpResponse, extra: Extra): void {
+  send(response, found, { ...extra, connection: 'close' });
+}
+
+function send(response: ServerResponse, { status, headers, body }: HttpResponse, extra: Extra): void {
+  response.writeHead(status, fields(extra, headers)).end(body);
+}
+
+async function pump(mount: Mount, response: ServerResponse, { status, headers, chunks }: HttpStream, extra: Extra): Promise<void> {
+  const { clock, sse_keepalive_ms, write_timeout_ms } = mount.settings;
+  response.writeHead(status, fields(extra, headers)).flushHeaders();
+  for await (const chunk of withKeepAlive(chunks, clock, sse_keepalive_ms)) {
+    if (response.destroyed) return;
+    if (response.write(chunk)) continue;
+    await new Promise<void>((resolve) => {
+      const timer = clock.timer(write_timeout_ms, () => response.destroy());
+      const done = (): void => {
+        timer.cancel();
+        response.off('drain', done).off('close', done);
+        resolve();
+      };
+      response.on('drain', done).on('close', done);
+    });
+  }
+  response.end();
+}
+
+function fields(extra: Extra, own: Readonly<Record<string, string>>): Record<string, string | number | string[]> {
+  const all: Record<string, string | number | string[]> = {};
+  for (const [name, value] of Object.entries({ ...extra, ...own }))
+    if (value !== undefined) all[name] = typeof value === 'object' ? [...value] : value;
+  return all;
+}
+
+function viewOf({ headersDistinct, rawHeaders }: IncomingMessage): HeaderView {
+  const all = (name: string): readonly string[] => headersDistinct[name] ?? [];
+  return { get: (name) => (all(name).length === 1 ? all(name)[0] : undefined), all, raw: rawHeaders };
+}

@@ -1,0 +1,183 @@
+import assert from 'node:assert/strict';
+import { connect } from 'node:net';
+import { describe, it } from 'node:test';
+import { setTimeout as wait } from 'node:timers/promises';
+import { Client as ClientV2, StreamableHTTPClientTransport as TransportV2 } from '@modelcontextprotocol/client';
+import { Client as ClientV1 } from '@modelcontextprotocol/sdk/client/index.js';
+import { StreamableHTTPClientTransport as TransportV1 } from '@modelcontextprotocol/sdk/client/streamableHttp.js';
+import { fastify } from 'fastify';
+import { fastifyMount } from '../../src/mount/fastify.js';
+import { createNodeMount } from '../../src/mount/node.js';
+import type { MountOptions } from '../../src/mount/options.js';
+import { createExecutor, systemClock } from '../../src/server.js';
+import { modernBody, modernHead } from '../demo/rpc.js';
+import { noticed, server } from '../support/doors-server.js';
+import { HOSTS, type Mounted } from '../support/mounted.js';
+
+type Json = ReturnType<typeof JSON.parse>;
+
+const INFO = { name: 'mount-test', version: '1' };
+const LISTEN = modernBody('subscriptions/listen', { notifications: { toolsListChanged: true } });
+
+async function within(host: string, options: MountOptions, run: (mounted: Mounted) => Promise<void>): Promise<void> {
+  const mounted = await HOSTS[host]!(options);
+  try {
+    await run(mounted);
+  } finally {
+    await mounted.close();
+  }
+}
+const ask = (mounted: Mounted, body: string, headers: Record<string, string>, more: RequestInit = {}) =>
+  (mounted.fetch ?? fetch)(mounted.url, { method: 'POST', body, headers, ...more });
+const say = (mounted: Mounted, headers: Record<string, string> = {}) =>
+  ask(mounted, modernBody('tools/call', { name: 'say', arguments: { text: 'hi' } }), { ...modernHead('tools/call', 'say'), ...headers });
+const hang = (mounted: Mounted, more: RequestInit = {}, headers: Record<string, string> = {}) =>
+  ask(mounted, modernBody('tools/call', { name: 'hang', arguments: {} }, {}, 5), { ...modernHead('tools/call', 'hang'), ...headers }, more);
+const codeOf = async (response: Response) => [response.status, ((await response.json()) as Json).error.data.code];
+async function until(ready: () => boolean): Promise<void> {
+  for (let n = 0; n < 400 && !ready(); n++) await wait(10);
+  assert.ok(ready());
+}
+/** Sends bytes and reads until the other side ends. */
+const raw = (port: number, text: string) =>
+  new Promise<string>((resolve) => {
+    let got = '';
+    const socket = connect(port, '127.0.0.1', () => socket.write(text));
+    socket.on('data', (chunk) => (got += chunk.toString())).on('close', () => resolve(got));
+  });
+
+for (const host of Object.keys(HOSTS))
+  describe(`mount in ${host}`, () => {
+    it('is used by official clients of both eras, identity being the host’s', () =>
+      within(host, {}, async ({ url, fetch: own }) => {
+        const options = { requestInit: { headers: { authorization: 'Bearer ann' } }, ...(own === undefined ? {} : { fetch: own }) };
+        const v1 = new ClientV1(INFO);
+        await v1.connect(new TransportV1(new URL(url), options as object) as never);
+        const v2 = new ClientV2(INFO, { versionNegotiation: { mode: 'auto' } });
+        await v2.connect(new TransportV2(new URL(url), options as object));
+        assert.equal(v2.getNegotiatedProtocolVersion(), '2026-07-28');
+        for (const client of [v1, v2]) {
+          const result: Json = await client.callTool({ name: 'say', arguments: { text: 'hello' } });
+          assert.equal(result.content[0].text, 'hello ann');
+          const seen: number[] = [];
+          const onprogress = ({ progress }: { progress: number }) => void seen.push(progress);
+          const counted = { name: 'count', arguments: {} };
+          await (client === v1 ? v1.callTool(counted, undefined, { onprogress }) : v2.callTool(counted, { onprogress }));
+          assert.deepEqual(seen, [1, 2, 3]);
+          await client.close();
+        }
+      }));
+
+    it('takes no identity from a header, and refuses foreign origins, other methods and large bodies', () =>
+      within(host, { max_body_bytes: 400 }, async (mounted) => {
+        const answer = (await (await say(mounted, { 'x-mcp-auth': 'root', mcpauth: 'root' })).json()) as Json;
+        assert.equal(answer.result.content[0].text, 'hi nobody');
+        assert.deepEqual(await codeOf(await say(mounted, { origin: 'https://evil.example' })), [403, 'ORIGIN_NOT_ALLOWED']);
+        assert.equal((await say(mounted, { origin: 'http://localhost:3000' })).status, 200);
+        const got = await (mounted.fetch ?? fetch)(mounted.url);
+        assert.deepEqual([await codeOf(got), got.headers.get('allow')], [[405, 'METHOD_NOT_ALLOWED'], 'POST']);
+        assert.deepEqual(await codeOf(await ask(mounted, 'x'.repeat(401), modernHead('ping'))), [413, 'BODY_TOO_LARGE']);
+        const body = new Blob(['{}']).stream();
+        assert.deepEqual(await codeOf(await ask(mounted, body as never, modernHead('ping'), { duplex: 'half' } as object)), [
+          411,
+          'LENGTH_REQUIRED',
+        ]);
+      }));
+
+    it('cancels a call whose client leaves, and one that its own client instance cancels', () =>
+      within(host, {}, async (mounted) => {
+        noticed.length = 0;
+        const stop = new AbortController();
+        const hanging = hang(mounted, { signal: stop.signal }).catch(() => undefined);
+        await until(() => noticed.length === 1);
+        stop.abort();
+        await until(() => noticed.length === 2);
+        await hanging;
+        const mine = hang(mounted, {}, { authorization: 'Bearer ann' });
+        await until(() => noticed.length === 3);
+        const body = JSON.stringify({ jsonrpc: '2.0', method: 'notifications/cancelled', params: { requestId: 5 } });
+        const head = { 'content-type': 'application/json', accept: 'application/json, text/event-stream' };
+        assert.equal((await ask(mounted, body, head)).status, 202);
+        assert.equal((await ask(mounted, body, { ...head, authorization: 'Bearer bob' })).status, 202);
+        assert.deepEqual(noticed.slice(2), ['began']);
+        assert.equal((await ask(mounted, body, { ...head, authorization: 'Bearer ann' })).status, 202);
+        assert.equal((await mine).status, 202);
+        assert.deepEqual(noticed.slice(2), ['began', 'aborted']);
+      }));
+
+    it('is late at the deadline', () =>
+      within(host, { request_timeout_ms: 50 }, async (mounted) => assert.deepEqual(await codeOf(await hang(mounted)), [504, 'DEADLINE'])));
+
+    it('keeps streams alive, caps them by executor, and completes them when it closes', async () => {
+      const executor = createExecutor({ clock: systemClock });
+      const mounted = await HOSTS[host]!({ executor, max_subscriptions: 1, sse_keepalive_ms: 20 });
+      const other = await HOSTS[host]!({ executor, max_subscriptions: 1 });
+      const listening = await ask(mounted, LISTEN, modernHead('subscriptions/listen'));
+      assert.equal(listening.headers.get('content-type'), 'text/event-stream');
+      const reader = listening.body!.pipeThrough(new TextDecoderStream()).getReader();
+      let text = '';
+      while (!text.includes('\n\n:\n\n')) text += (await reader.read()).value;
+      assert.deepEqual(await codeOf(await ask(other, LISTEN, modernHead('subscriptions/listen'))), [503, 'TOO_MANY_STREAMS']);
+      const closing = mounted.close();
+      for (let got = await reader.read(); !got.done; got = await reader.read()) text += got.value;
+      await closing;
+      const last = JSON.parse(text.trimEnd().split('data: ').at(-1)!.split('\n')[0]!);
+      assert.deepEqual([last.id, last.result.resultType], [1, 'complete']);
+      const again = await ask(other, LISTEN, modernHead('subscriptions/listen'));
+      assert.equal(again.status, 200);
+      await again.body!.cancel();
+      await other.close();
+      await executor.drain(0);
+    });
+  });
+
+for (const host of ['node', 'fastify'])
+  describe(`mount in ${host}, on the wire`, () => {
+    const head = (port: number, more: string) =>
+      `POST ${host === 'node' ? '/mcp' : '/api/mcp'} HTTP/1.1\r\nHost: 127.0.0.1:${port}\r\nContent-Type: application/json\r\n${more}\r\n\r\n`;
+
+    it('refuses Transfer-Encoding unread, and a body that is late', () =>
+      within(host, { read_timeout_ms: 60 }, async ({ port }) => {
+        const [chunked, late] = await Promise.all([
+          raw(port, head(port, 'Transfer-Encoding: chunked')),
+          raw(port, `${head(port, 'Content-Length: 10')}{`),
+        ]);
+        assert.match(chunked, /^HTTP\/1\.1 411 .*\r\n(?:.*\r\n)*connection: close\r\n/i);
+        assert.match(late, /^HTTP\/1\.1 408 .*\r\n(?:.*\r\n)*connection: close\r\n/i);
+      }));
+  });
+
+describe('mounts', () => {
+  it('leave the parsers of a Fastify app alone, and keep to their prefix', async () => {
+    const app = fastify();
+    app.post('/echo', async (request) => request.body);
+    await app.register(fastifyMount, { server, path: '/mcp' });
+    const echoed = await app.inject({ method: 'POST', url: '/echo', payload: { a: 1 } });
+    assert.deepEqual(echoed.json(), { a: 1 });
+    await app.close();
+    const other = fastify();
+    other.register(fastifyMount, { prefix: '/api', server, path: '/mcp' });
+    await assert.rejects(async () => other.ready(), /path "\/mcp" is not under the prefix "\/api"/);
+  });
+
+  it('fail closed: an mcpAuth that names nobody, a body that was read, a limit that is none', async () => {
+    assert.throws(() => createNodeMount(server, { body_timeout_ms: 0 }), /mount: body_timeout_ms must be a positive integer, not 0/);
+    const { createFetchMount } = await import('../../src/mount/fetch.js');
+    const mount = createFetchMount(server);
+    const body = modernBody('tools/list');
+    const make = () =>
+      new Request('http://127.0.0.1/', {
+        method: 'POST',
+        body,
+        headers: { ...modernHead('tools/list'), 'content-length': String(body.length) },
+      });
+    for (const principal of ['', 7, undefined])
+      assert.deepEqual(await codeOf(await mount(make(), { mcpAuth: { principal } as never })), [500, 'RUNTIME_FAILED']);
+    const read = make();
+    await read.text();
+    assert.deepEqual(await codeOf(await mount(read)), [500, 'RUNTIME_FAILED']);
+    assert.equal((await mount(make())).status, 200);
+    await mount.close();
+    assert.deepEqual(await codeOf(await mount(make())), [503, 'DRAINING']);
+  });
+});
