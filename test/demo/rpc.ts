@@ -65,7 +65,8 @@ export async function* events(response: Response): AsyncGenerator<Json> {
   for await (const chunk of response.body!.pipeThrough(new TextDecoderStream())) {
     const blocks = `${rest}${chunk}`.split('\n\n');
     rest = blocks.pop() ?? '';
-    for (const block of blocks) yield JSON.parse(block.split('\ndata: ')[1] ?? '');
+    // A keep-alive comment is no event.
+    for (const block of blocks) if (!block.startsWith(':')) yield JSON.parse(block.split('\ndata: ')[1] ?? '');
   }
 }
 
