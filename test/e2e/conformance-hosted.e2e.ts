@@ -11,7 +11,7 @@ import { repositoryPath } from '../support/repository.js';
 /** Not scored by the suite: checks that pass in each. */
 const HEADER_SCENARIOS = { 'http-header-validation': 14, 'http-custom-header-server-validation': 10 };
 
-/** The suite opens its three streams only for a server that mints a session; test/protocol holds what they would have shown. */
+/** The suite opens its three streams only for a server that mints a session; sdk-hosted.e2e.ts holds what they would have shown. */
 const NEEDS_A_SESSION = ['server-sse-multiple-streams'];
 
 let hosting: RunningGateway;

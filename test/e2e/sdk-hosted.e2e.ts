@@ -230,6 +230,8 @@ describe('clients of other eras', () => {
       const [fact] = facts;
       assert.deepEqual([fact?.revision, fact?.session, fact?.asked], [revision, undefined, questions]);
       assert.deepEqual(fact?.progress, [0, 50, 100]);
+      const streamed = ['Tool with progress executed successfully', 0, 50, 100];
+      assert.deepEqual(fact?.together, [streamed, streamed, streamed]);
       assert.equal(fact?.text, 'This is a simple text response for testing.');
       assert.equal(fact?.read, 'Watched resource content');
       assert.equal(fact?.templated, '{"id":"7","templateTest":true,"data":"Data for ID: 7"}');
@@ -284,7 +286,13 @@ async function everything(client: SdkClient, can_elicit: boolean, modern: boolea
     await client.setLevel('debug');
   }
   await client.call('test_tool_with_logging');
+  const together = Array.from({ length: 3 }, async () => {
+    const own: number[] = [];
+    const text = await client.call('test_tool_with_progress', {}, { onprogress: (step) => void own.push(step.progress) });
+    return [text, ...own];
+  });
   return {
+    together: await Promise.all(together),
     revision: client.revision,
     session: client.session,
     progress,

@@ -51,6 +51,7 @@ describe('upstream request headers', () => {
     ]);
   });
 
+  // requirement: HTTP-45
   it('passes the mirrored headers of a modern call as they were sent, parameters and trace context too', () => {
     const headers = {
       'Mcp-Name': '=?base64?Z3LDtsOfZQ==?=',
