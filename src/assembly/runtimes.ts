@@ -45,7 +45,7 @@ export async function createRuntimes(config: Config, folder: string, deps: Runti
   const by_name = new Map<string, OpenRuntime>();
   for (const [name, options] of Object.entries(config.runtimes)) {
     const ca = !('ca_file' in options) || options.ca_file === undefined ? undefined : readFileSync(options.ca_file, 'utf8');
-    const { public_url, sessions } = config.listener;
+    const { public_url, sessions, limits } = config.listener;
     const made_from = JSON.stringify([options, ca, options.kind === 'http' ? public_url : seal.made_from]);
     const kept = former?.by_name.get(name);
     if (kept?.made_from === made_from) {
@@ -54,7 +54,8 @@ export async function createRuntimes(config: Config, folder: string, deps: Runti
     }
     const own = { ...deps, log: deps.log.child({ runtime: name }) };
     const make = (): AnyRuntime | Promise<AnyRuntime> => {
-      if (options.kind === 'http') return createOpaqueHttp({ ...options, name, ca, public_url }, own);
+      if (options.kind === 'http')
+        return createOpaqueHttp({ ...options, name, ca, public_url, max_body_bytes: limits.max_body_bytes }, own);
       if (options.kind === 'hosted') return openHosted({ ...options, name, folder, state_keys: sessions.keys }, own);
       return createProxied({ ...options, name, ca }, { ...own, seal: seal.seal });
     };

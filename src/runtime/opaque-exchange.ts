@@ -1,5 +1,5 @@
 import type { IncomingHttpHeaders, IncomingMessage, ServerResponse } from 'node:http';
-import { pipeline, type Readable } from 'node:stream';
+import { pipeline, type Readable, Transform } from 'node:stream';
 import type { FastifyReply } from 'fastify';
 import type { Dispatcher, Pool } from 'undici';
 import type { Passed } from '../contract/runtime.js';
@@ -70,6 +70,24 @@ export class OpaqueExchange {
         this.#failed(error);
       },
     });
+  }
+
+  /** A body of no declared length, passed on up to a bound; beyond it the client gets 413 and the upstream is let go. */
+  counted(body: Readable, max_bytes: number): Readable {
+    let left = max_bytes;
+    const counting = new Transform({
+      transform: (chunk: Buffer, _encoding, done) => {
+        left -= chunk.length;
+        if (left >= 0) return done(null, chunk);
+        this.fail(
+          new GatewayError('BODY_TOO_LARGE', { detail: `At most ${max_bytes} bytes are accepted.`, data: { max_body_bytes: max_bytes } }),
+        );
+        this.#left.abort();
+        done(new Error('the body is too large'));
+      },
+    });
+    // Not a pipeline: it would destroy the client's connection together with what is too large, and the answer with it.
+    return body.pipe(counting);
   }
 
   refuse(reply: FastifyReply, code: ErrorCode): void {

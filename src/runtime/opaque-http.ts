@@ -34,6 +34,8 @@ export interface OpaqueHttpOptions {
   readonly request_headers?: readonly string[] | undefined;
   /** Default `own`: a redirect out of the mount is 502. `any`: it is relayed, as an authorization server needs. */
   readonly redirects?: 'own' | 'any' | undefined;
+  /** Largest request body whose length is not declared; default 2 000 000 bytes. Beyond it: 413, and the upstream's request is aborted. */
+  readonly max_body_bytes?: number | undefined;
   /** `listener.public_url`: what `X-Forwarded-Host` and `-Proto` say. Undefined: what the connection and Host say. */
   readonly public_url?: string | undefined;
 }
@@ -50,7 +52,7 @@ export interface OpaqueHttpDeps {
  * @throws ConfigError when the URL or a header name is not usable.
  */
 export function createOpaqueHttp(options: OpaqueHttpOptions, deps: OpaqueHttpDeps): HttpRuntime {
-  const { name } = options;
+  const { name, max_body_bytes = 2_000_000 } = options;
   const { origin, target } = parseUpstreamUrl(name, options.url);
   if (target.includes('?')) throw new ConfigError([{ where: `runtimes.${name}.url`, message: 'must not have a query' }]);
   checkStaticHeaders(name, options.headers ?? {});
@@ -105,6 +107,12 @@ export function createOpaqueHttp(options: OpaqueHttpOptions, deps: OpaqueHttpDep
         handler: (request, reply, dest) => {
           exchanges.get(request.raw)?.send(reply, dest);
         },
+      });
+      // Declared lengths were judged at the door.
+      app.addHook('preParsing', (request, _reply, body, done) => {
+        const counted =
+          request.raw.headers['transfer-encoding'] === undefined ? body : exchanges.get(request.raw)?.counted(body, max_body_bytes);
+        done(null, counted);
       });
       app.setErrorHandler((_error, request, reply) => {
         exchanges.get(request.raw)?.refuse(reply, 'BAD_REQUEST');

@@ -115,6 +115,20 @@ const TABLE: readonly Table[] = [
     },
   ],
   [
+    'passed-header',
+    ['x-csrf-token', 'X-Tenant', 'content-md5'],
+    {
+      'x y': 'is not a plain header field name: letters, digits and -',
+      x_y: 'is not a plain header field name: letters, digits and -',
+      Authorization: 'has a key of its own: forward_authorization',
+      cookie: 'has a key of its own: forward_cookies',
+      Host: 'is set by the gateway itself and can not be configured',
+      expect: 'is set by the gateway itself and can not be configured',
+      'X-Forwarded-For': 'is set by the gateway itself and can not be configured',
+      'proxy-authorization': 'is set by the gateway itself and can not be configured',
+    },
+  ],
+  [
     'static-header',
     ['x-api-key', 'Authorization', 'cookie', 'X_Odd'],
     {

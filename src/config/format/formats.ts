@@ -1,4 +1,4 @@
-import { whyNotHeaderValue, whyNotIdentityHeader, whyNotStaticHeader } from './header.js';
+import { whyNotHeaderValue, whyNotIdentityHeader, whyNotPassedHeader, whyNotStaticHeader } from './header.js';
 import { whyNotAuthority, whyNotCidr, whyNotHost, whyNotOrigin } from './network.js';
 import { whyNotRoutePath } from './route-path.js';
 import { whyNotDialedUrl, whyNotPlainUrl, whyNotPublicUrl } from './url.js';
@@ -12,6 +12,7 @@ export const FORMATS: Readonly<Record<string, (text: string) => string | undefin
   host: whyNotHost,
   'identity-header': whyNotIdentityHeader,
   'listed-origin': whyNotOrigin,
+  'passed-header': whyNotPassedHeader,
   'public-url': whyNotPublicUrl,
   'route-path': whyNotRoutePath,
   'session-key': (text) =>

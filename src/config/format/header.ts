@@ -53,6 +53,18 @@ export function whyNotIdentityHeader(name: string): string | undefined {
   return undefined;
 }
 
+/** Why a text cannot be the name of one more request field that passes to a plain HTTP upstream. */
+export function whyNotPassedHeader(name: string): string | undefined {
+  if (!/^[A-Za-z0-9-]{1,128}$/.test(name)) return 'is not a plain header field name: letters, digits and -';
+  const lower = name.toLowerCase();
+  if (lower === 'authorization') return 'has a key of its own: forward_authorization';
+  if (lower === 'cookie') return 'has a key of its own: forward_cookies';
+  const hop = FRAMING.has(lower) && !lower.startsWith('content-');
+  return hop || lower === 'forwarded' || /^(?:proxy|x-forwarded)-/.test(lower)
+    ? 'is set by the gateway itself and can not be configured'
+    : undefined;
+}
+
 /** Why a text cannot be the value of a header field. Never says what the value is. */
 export function whyNotHeaderValue(value: string): string | undefined {
   if (/[\r\n\0]/.test(value)) return 'must be one line: CR, LF and NUL can not be in a header';

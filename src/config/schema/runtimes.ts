@@ -1,5 +1,5 @@
 import { Type } from 'typebox';
-import { count, type Filled, type Frozen, fileName, flag, headerFields, named, section, text } from './fields.js';
+import { choice, count, type Filled, type Frozen, fileName, flag, headerFields, list, named, section, text } from './fields.js';
 
 const ProxiedSchema = section(
   {
@@ -29,6 +29,18 @@ const HttpSchema = section(
     headers: headerFields("Header fields added to every upstream request, e.g. the gateway's own credential."),
     ca_file: Type.Optional(fileName("CA certificates that the upstream's certificate must chain to, PEM. Absent: the usual public ones.")),
     forward_authorization: flag(false, "Pass the client's Authorization header on. Only for a service that is meant to see these tokens."),
+    forward_cookies: flag(true, "Pass the client's cookies on. Those that the service sets are confined to the route's path."),
+    request_headers: list(
+      text('A header field.', { format: 'passed-header', maxLength: 128 }),
+      'More request header fields that pass to the service, beside the usual ones of browsers and OAuth clients.',
+      64,
+    ),
+    redirects: choice(
+      ['own', 'any'],
+      'own',
+      "own: a redirect of the service out of the route's path is 502. any: it is relayed, as an authorization server needs.",
+    ),
+    response_timeout_ms: count(60_000, 'Until the service begins to answer. Then 504. Bodies have no timer: streams stay open.'),
     connections: count(1024, 'Open upstream connections. An open stream holds one.', { maximum: 65_535 }),
   },
   { description: 'Plain HTTP beside MCP (an authorization server, a UI), mounted under the path of its route.' },
