@@ -12,6 +12,7 @@ import type { LoadedConfig } from './config/load.js';
 import { watchFile } from './config/watch.js';
 import type { Clock, Timer } from './contract/clock.js';
 import type { Log } from './contract/log.js';
+import type { ProcessHost } from './contract/process-host.js';
 import { readClaims } from './dialect/claims.js';
 import { ConfigError } from './errors/error.js';
 import { SharedPool } from './gate-chain/shared.js';
@@ -19,6 +20,7 @@ import type { DrainResult } from './listener/drain.js';
 import { createOps, type Ops, type OpsView } from './listener/ops.js';
 import { Listener } from './listener/server.js';
 import { systemClock } from './system-clock.js';
+import { systemProcess } from './system-process.js';
 import type { ProcessView } from './telemetry/process-metrics.js';
 import { createPrometheus } from './telemetry/prometheus.js';
 import { createRefusalLog } from './telemetry/refusal-log.js';
@@ -31,6 +33,8 @@ export interface GatewayParts {
   readonly stdout?: NodeJS.WritableStream;
   /** CPU, memory and version of the process, for the metrics. */
   readonly process?: ProcessView;
+  /** Where child processes are run from. Default: this process. */
+  readonly host?: ProcessHost;
   /** Reads the config anew for a reload; throws ConfigError. Absent: there is nothing to reload. */
   readonly reread?: () => LoadedConfig | Promise<LoadedConfig>;
 }
@@ -74,7 +78,17 @@ export function assembleGateway(loaded: LoadedConfig, parts: GatewayParts): Gate
     { clock, log, telemetry, readClaims: (headers, method) => readClaims(headers, method, 'defer'), ...told },
   );
   const shared = new SharedPool();
-  const snapshots = new Snapshots(listener, { log, clock, telemetry, metrics, audit, shared, signal: abort.signal });
+  const snapshots = new Snapshots(listener, {
+    log,
+    clock,
+    telemetry,
+    metrics,
+    audit,
+    shared,
+    host: parts.host ?? systemProcess,
+    version,
+    signal: abort.signal,
+  });
   let url = '';
   let ops: Ops | undefined;
   let ops_url: string | undefined;

@@ -51,6 +51,8 @@ const TABLE: Readonly<Record<string, Row>> = {
       fastify: 'src/runtime/opaque-',
       '@fastify/http-proxy': 'src/runtime/opaque-',
       'node:http': 'src/runtime/opaque-',
+      'node:child_process': 'src/runtime/stdio-child.ts',
+      'node:fs': 'src/runtime/stdio-memory.ts',
     },
   },
   route: { ours: ['errors', 'contract', 'core'] },
@@ -115,6 +117,7 @@ const LOADERS: readonly string[] = ['src/assembly/find-server.ts', 'src/assembly
 /** Only here may time, timers and the process be touched. */
 const CLOCK = 'src/system-clock.ts';
 const MAIN = 'src/main.ts';
+const HOST = 'src/system-process.ts';
 
 const FILES = scanSources(['src', 'gates']);
 const EDGES = FILES.flatMap((file) => file.edges);
@@ -169,10 +172,10 @@ describe('architecture', () => {
     assert.deepEqual(findCycles(), []);
   });
 
-  it('only main.ts reads the process; only the clock reads time', () => {
+  it('only main.ts and the process host touch the process; only the clock reads time', () => {
     const uses = (pattern: RegExp, ...allowed: readonly string[]) =>
       FILES.filter((file) => !allowed.includes(file.name) && pattern.test(file.code)).map((file) => file.name);
-    assert.deepEqual(uses(/(?<![.\w$])process\s*[.[]/, MAIN), []);
+    assert.deepEqual(uses(/(?<![.\w$])process\s*[.[]/, MAIN, HOST), []);
     assert.deepEqual(uses(/\bglobalThis\b/), []);
     assert.deepEqual(uses(/(?<![.\w$])console\s*[.[]/), []);
     assert.deepEqual(uses(/\bDate\s*\.\s*now\b|\bnew\s+Date\s*\(\s*\)|\bnew\s+Date\b(?!\s*\()|\bperformance\s*\.\s*now\b/, CLOCK), []);

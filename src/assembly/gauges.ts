@@ -2,6 +2,8 @@ import type { Metrics } from '../contract/metrics.js';
 import type { WorkView } from '../listener/connection.js';
 import type { DrainState } from '../listener/drain.js';
 import type { Listener } from '../listener/server.js';
+import type { PeerRuntime } from '../runtime/peer/peer-runtime.js';
+import { residentBytes } from '../runtime/stdio-memory.js';
 import type { AnyRuntime, Runtimes } from './runtimes.js';
 
 const PHASES = ['head', 'gate', 'body', 'running', 'streaming', 'idle'] as const;
@@ -43,6 +45,28 @@ export function declareGauges(metrics: Metrics, listener: Listener, runtimes: ()
     live().flatMap((runtime) => ('load' in runtime ? [{ value: runtime.load[key], labels: { runtime: runtime.name } }] : []));
   metrics.gauge('executor_running', '', ['runtime'], executors('running'));
   metrics.gauge('executor_queued', '', ['runtime'], executors('queued'));
+  const peers = (read: (peers: PeerRuntime['peers']) => number) => () =>
+    live().flatMap((runtime) => ('peers' in runtime ? [{ value: read(runtime.peers), labels: { runtime: runtime.name } }] : []));
+  const resident = ({ pids }: PeerRuntime['peers']): number => pids.reduce((sum, pid) => sum + residentBytes(pid), 0);
+  metrics.gauge(
+    'runtime_children',
+    '',
+    ['runtime'],
+    peers(({ children }) => children),
+  );
+  metrics.gauge(
+    'runtime_sessions',
+    '',
+    ['runtime'],
+    peers(({ sessions }) => sessions),
+  );
+  metrics.gauge(
+    'runtime_pending',
+    '',
+    ['runtime'],
+    peers(({ calls }) => calls),
+  );
+  metrics.gauge('runtime_child_rss_bytes', '', ['runtime'], peers(resident));
 }
 
 type Sample = { readonly labels: Readonly<Record<string, string>>; readonly value: number };

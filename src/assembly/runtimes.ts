@@ -4,14 +4,17 @@ import type { Audit } from '../contract/audit.js';
 import type { Clock } from '../contract/clock.js';
 import type { Log } from '../contract/log.js';
 import type { Metrics } from '../contract/metrics.js';
+import type { ProcessHost } from '../contract/process-host.js';
 import type { HttpRuntime } from '../contract/runtime.js';
 import type { Telemetry } from '../contract/telemetry.js';
 import type { HostedRuntime } from '../runtime/hosted.js';
 import { createOpaqueHttp } from '../runtime/opaque-http.js';
+import type { PeerRuntime } from '../runtime/peer/peer-runtime.js';
 import { createProxied, type ProxiedRuntime } from '../runtime/proxied.js';
 import type { SdkHostedRuntime } from '../runtime/sdk-hosted.js';
 import { createSessionSeal, type SessionSeal } from '../runtime/session-seal.js';
 import { openHosted } from './hosted.js';
+import { openStdio } from './stdio.js';
 
 export interface RuntimeDeps {
   readonly log: Log;
@@ -20,9 +23,13 @@ export interface RuntimeDeps {
   readonly metrics: Metrics;
   /** Undefined: nobody audits. */
   readonly audit: Audit | undefined;
+  /** Where child processes are run from. */
+  readonly host: ProcessHost;
+  /** Of the gateway, told to the servers that it runs. */
+  readonly version: string;
 }
 
-export type AnyRuntime = ProxiedRuntime | HttpRuntime | HostedRuntime | SdkHostedRuntime;
+export type AnyRuntime = ProxiedRuntime | HttpRuntime | HostedRuntime | SdkHostedRuntime | PeerRuntime;
 
 /** One runtime of the config, and everything that it was made from, as text: a reload that changes none of it keeps the runtime. */
 export interface OpenRuntime {
@@ -57,6 +64,7 @@ export async function createRuntimes(config: Config, folder: string, deps: Runti
       if (options.kind === 'http')
         return createOpaqueHttp({ ...options, name, ca, public_url, max_body_bytes: limits.max_body_bytes }, own);
       if (options.kind === 'hosted') return openHosted({ ...options, name, folder, state_keys: sessions.keys }, own);
+      if (options.kind === 'stdio') return openStdio(name, options, folder, { ...own, seal: seal.seal });
       return createProxied({ ...options, name, ca }, { ...own, seal: seal.seal });
     };
     by_name.set(name, { made_from, runtime: await make() });

@@ -4,13 +4,14 @@ import { version } from '../version.js';
 import { registerDemo } from './demo.js';
 import { CliExit, EXIT } from './exit.js';
 import { registerExplain } from './explain.js';
+import { registerImport } from './import.js';
 import { registerPrintConfig } from './print-config.js';
 import { registerRun } from './run.js';
 import type { RunIo } from './run-io.js';
 import { registerStdio } from './stdio.js';
 import { registerValidate } from './validate.js';
 
-const COMMANDS = [registerRun, registerDemo, registerValidate, registerPrintConfig, registerExplain, registerStdio];
+const COMMANDS = [registerRun, registerDemo, registerValidate, registerPrintConfig, registerImport, registerExplain, registerStdio];
 
 /** The command line with all its commands. It writes through `io` only and throws where commander would end the process. */
 export function buildProgram(io: RunIo): Command {

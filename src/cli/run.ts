@@ -1,47 +1,62 @@
 import { type Command, InvalidArgumentError, Option } from 'commander';
-import { type LoadedConfig, resolveConfig } from '../config/load.js';
+import type { LoadedConfig } from '../config/load.js';
 import { loadCheckedConfig } from './checked-config.js';
 import { type ConfigOption, withConfigOption } from './config-option.js';
 import { CliExit, EXIT } from './exit.js';
+import { type Fronted, type FrontedOptions, frontedConfig } from './fronted.js';
 import type { RunIo } from './run-io.js';
 import { serveUntilSignal } from './serve.js';
 
-interface RunOptions extends ConfigOption {
-  readonly host?: string;
-  readonly port?: number;
-  readonly opsPort?: number;
+interface RunOptions extends ConfigOption, FrontedOptions {
+  readonly mcpServers?: string;
 }
 
-/** `portcullis run`: serves a config file, or one HTTP MCP server without a file. */
+/** `portcullis run`: serves a config file; or without one an HTTP MCP server, a stdio command, or a client's list of servers. */
 export function registerRun(program: Command, io: RunIo): void {
-  withConfigOption(program.command('run').description('serve: a config file, or one MCP server at http(s)://…'))
-    .argument('[url]', 'MCP server to put behind a public route /mcp on loopback, without a config file')
-    .addOption(new Option('--host <host>', 'with a URL: address to listen on').default(undefined, '127.0.0.1'))
-    .addOption(new Option('--port <port>', 'with a URL: port to listen on').argParser(toPort).default(undefined, '8080'))
-    .addOption(new Option('--ops-port <port>', 'with a URL: port of the ops listener').argParser(toPort).default(undefined, '9090'))
-    .action(async (url: string | undefined, options: RunOptions) => {
-      if (url === undefined && (options.host ?? options.port ?? options.opsPort) !== undefined) {
-        throw new CliExit(
-          EXIT.usage,
-          'error: --host, --port and --ops-port go with a URL; a config file has listener.host, listener.port and ops.port',
-        );
-      }
-      if (url !== undefined && options.config !== undefined) throw new CliExit(EXIT.usage, 'error: give a URL or --config, not both');
-      if (url !== undefined) return serveUntilSignal(fronting(url, options, io), io);
+  withConfigOption(
+    program.command('run').description('serve a config file; or without one: http(s)://…, -- COMMAND, or --mcp-servers FILE'),
+  )
+    .usage('[options] [url | -- command args...]')
+    .argument('[server...]', 'MCP server to put behind a public route /mcp on loopback: its URL, or after -- its command')
+    .addOption(new Option('--mcp-servers <file>', 'serve each server of a client’s file (mcpServers or servers) at /<name>/mcp'))
+    .addOption(new Option('--host <host>', 'without a config file: address to listen on').default(undefined, '127.0.0.1'))
+    .addOption(new Option('--port <port>', 'without a config file: port to listen on').argParser(toPort).default(undefined, '8080'))
+    .addOption(
+      new Option('--ops-port <port>', 'without a config file: port of the ops listener').argParser(toPort).default(undefined, '9090'),
+    )
+    .addOption(
+      new Option('--env <name[=value]>', 'with a command: a variable that it gets; repeat for several').argParser(
+        (text: string, before: readonly string[] = []) => [...before, text],
+      ),
+    )
+    .action(async (server: readonly string[], options: RunOptions) => {
+      const fronted = toFronted(server, options, afterDashes(program));
+      if (fronted !== undefined) return serveUntilSignal(frontedConfig(fronted, options, io), io);
       const reread = (): Promise<LoadedConfig> => loadCheckedConfig(options, io);
       await serveUntilSignal(await reread(), io, { reread });
     });
 }
 
-function fronting(url: string, options: RunOptions, io: RunIo): LoadedConfig {
-  if (!/^https?:\/\//.test(url)) throw new CliExit(EXIT.usage, `error: "${url}" is not an http:// or https:// URL of an MCP server`);
-  const config = {
-    listener: { host: options.host ?? '127.0.0.1', port: options.port ?? 8080 },
-    ops: { port: options.opsPort ?? 9090 },
-    runtimes: { server: { kind: 'proxied', url } },
-    routes: [{ path: '/mcp', public: true, runtime: 'server' }],
-  };
-  return resolveConfig(config, { folder: io.cwd });
+/** What is to be served without a config file; undefined: there is one. */
+function toFronted(server: readonly string[], options: RunOptions, after_dashes: boolean): Fronted | undefined {
+  const { config, mcpServers, host, port, opsPort, env } = options;
+  const usage = (message: string) => new CliExit(EXIT.usage, `error: ${message}`);
+  const ways = [config, mcpServers, server[0]].filter((way) => way !== undefined);
+  if (ways.length > 1) throw usage('give one of: a URL, -- COMMAND, --mcp-servers, --config');
+  const [first, ...rest] = server;
+  const command = first !== undefined && after_dashes;
+  if (env !== undefined && !command) throw usage('--env goes with a command; a file has env of its own');
+  if (command) return { kind: 'command', command: first, args: rest };
+  if (rest.length > 0) throw usage('more than one argument; a command goes after --: portcullis run -- COMMAND args');
+  if (first !== undefined) return { kind: 'url', url: first };
+  if (mcpServers !== undefined) return { kind: 'file', file: mcpServers };
+  if ((host ?? port ?? opsPort) === undefined) return undefined;
+  throw usage('--host, --port and --ops-port go without a config file, which has listener.host, listener.port and ops.port');
+}
+
+/** True when the arguments came after `--`. */
+function afterDashes(program: Command): boolean {
+  return (program as Command & { readonly rawArgs: readonly string[] }).rawArgs.includes('--');
 }
 
 /** Reads a TCP port; 0 picks one. */

@@ -11,13 +11,14 @@ export function isSecret(path: Path, value: unknown): boolean {
 
 /**
  * True when the key of a text says that the text is a secret: `client_secret`, `x-api-key`, `sessions.keys[0]`,
- * `shared_secret.value`. Static headers toward an upstream always count: they are there to carry credentials. Keys that say where a secret is kept (`key_file`, `token_endpoint`) are not.
+ * `shared_secret.value`. Static headers toward an upstream and variables of a
+ * child always count: they are there to carry credentials. Keys that say where a secret is kept (`key_file`, `token_endpoint`) are not.
  */
 function isSecretPath(path: Path): boolean {
   const keys = path.filter((step) => typeof step === 'string');
   const key = keys.at(-1);
   if (key === undefined) return false;
-  if (keys[0] === 'runtimes' && keys[2] === 'headers') return true;
+  if (keys[0] === 'runtimes' && (keys[2] === 'headers' || keys[2] === 'env')) return true;
   if (key === 'value') return smells(keys.at(-2) ?? '');
   return smells(key);
 }

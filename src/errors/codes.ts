@@ -1,22 +1,7 @@
-/** One row of the closed error table: what goes on the wire and what docs/errors.md says. */
-export interface ErrorRow {
-  /** HTTP status. */
-  readonly status: number;
-  /** JSON-RPC error code. */
-  readonly rpc: number;
-  /** Told to the client. */
-  readonly message: string;
-  readonly meaning: string;
-  readonly remedy: string;
-}
+import { type ErrorRow, row } from './row.js';
+import { UPSTREAM_CODES } from './upstream-codes.js';
 
-const row = (status: number, rpc: number, message: string, meaning: string, remedy: string): ErrorRow => ({
-  status,
-  rpc,
-  message,
-  meaning,
-  remedy,
-});
+export type { ErrorRow } from './row.js';
 
 /** Every error that Portcullis itself tells an HTTP client. Gates add the codes that their modules list. */
 export const CODES = {
@@ -258,34 +243,7 @@ export const CODES = {
     'A handler crashed.',
     'See the log line with this request id.',
   ),
-  UPSTREAM_UNREACHABLE: row(
-    502,
-    -32603,
-    'The MCP server behind this route cannot be reached.',
-    'The connection was refused, reset before an answer, or its certificate did not verify.',
-    'Retry; check the upstream and portcullis_upstream_requests_total.',
-  ),
-  UPSTREAM_BROKEN: row(
-    502,
-    -32603,
-    'The MCP server behind this route gave an unusable answer.',
-    'Not JSON or an event stream, cut short, too large, or a redirect.',
-    'Check the upstream; the log line says what it sent.',
-  ),
-  UPSTREAM_REFUSED: row(
-    502,
-    -32603,
-    'The MCP server behind this route refused the gateway.',
-    'The upstream answered 401 or 403 to the gateway’s own credential.',
-    'Check the credential in runtimes.*.headers.',
-  ),
-  UPSTREAM_ANSWER: row(
-    400,
-    -32600,
-    'The MCP server behind this route refused the request.',
-    'The upstream answered an error status without a JSON-RPC body; the status is the upstream’s.',
-    'Check the request against what the server supports.',
-  ),
+  ...UPSTREAM_CODES,
 } as const satisfies Readonly<Record<string, ErrorRow>>;
 
 export type ErrorCode = keyof typeof CODES;

@@ -6,12 +6,16 @@ import type { Identity } from '../contract/identity.js';
  * It is not signed: the upstream must be reachable through the gateway only, or ask for a static header beside it.
  */
 export function forwardedIdentity(identity: Identity): string {
-  const claims = {
+  return Buffer.from(JSON.stringify(forwardedClaims(identity))).toString('base64url');
+}
+
+/** Who calls, for a server: the claims of `forwardedIdentity` as an object. */
+export function forwardedClaims(identity: Identity): object {
+  return {
     iss: identity.issuer,
     sub: identity.principal,
     client_id: identity.client,
     scope: [...identity.scopes].join(' '),
     exp: identity.expires_at_ms === undefined ? undefined : Math.floor(identity.expires_at_ms / 1000),
   };
-  return Buffer.from(JSON.stringify(claims)).toString('base64url');
 }

@@ -8,7 +8,7 @@ export interface RatedLog {
 }
 
 /** Writes at most `burst` lines (default 20) in each `window_ms` (default 10 000). */
-export function createRatedLog(log: Log, clock: Clock, burst = 20, window_ms = 10_000): RatedLog {
+export function createRatedLog(log: Pick<Log, 'warn'>, clock: Clock, burst = 20, window_ms = 10_000): RatedLog {
   let until_ms = 0;
   let left = 0;
   let suppressed = 0;

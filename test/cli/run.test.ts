@@ -120,15 +120,15 @@ describe('portcullis run', () => {
   it('a command line that makes no sense is 64, and says what would', async () => {
     const url = 'http://127.0.0.1:1/mcp';
     for (const [args, stderr] of [
-      [['run', 'ftp://x'], /^error: "ftp:\/\/x" is not an http:\/\/ or https:\/\/ URL of an MCP server\n/],
-      [['run', '--port', '1'], /^error: --host, --port and --ops-port go with a URL; a config file has listener\.host/],
-      [['run', url, '-c', 'portcullis.yaml'], /^error: give a URL or --config, not both\n/],
+      [['run', 'ftp://x'], /^error: "ftp:\/\/x" is not an http:\/\/ or https:\/\/ URL of an MCP server; a command goes after --\n/],
+      [['run', '--port', '1'], /^error: --host, --port and --ops-port go without a config file, which has listener\.host/],
+      [['run', url, '-c', 'portcullis.yaml'], /^error: give one of: a URL, -- COMMAND, --mcp-servers, --config\n/],
       [
         ['run', url, '--port', '65536'],
         /^error: option '--port <port>' argument '65536' is invalid\. a port is a number from 0 to 65535\./,
       ],
       [['run', url, '--ops-port', '-1'], /^error: option '--ops-port <port>' argument '-1' is invalid/],
-      [['run', url, url], /^error: too many arguments for 'run'/],
+      [['run', url, url], /^error: more than one argument; a command goes after --/],
     ] as const) {
       const result = await runCli(args, files.folder, env());
       assert.equal(result.code, 64, args.join(' '));

@@ -165,6 +165,15 @@ const TABLE: readonly Table[] = [
     },
   ],
   ['session-key', ['k'.repeat(16)], { short: 'must have at least 16 characters, better 32 and more, e.g. from: openssl rand -base64 32' }],
+  ['process-text', ['npx', '', 'a b\n', '--x=${Y}'], { 'a\0b': 'must not contain NUL' }],
+  [
+    'variable-name',
+    ['PATH', 'a.b', 'ProgramFiles(x86)'],
+    {
+      '': 'is not the name of an environment variable: 1 to 256 characters, no = and no NUL',
+      'A=B': 'is not the name of an environment variable: 1 to 256 characters, no = and no NUL',
+    },
+  ],
 ];
 
 describe('formats', () => {

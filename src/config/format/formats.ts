@@ -1,5 +1,6 @@
 import { whyNotHeaderValue, whyNotIdentityHeader, whyNotPassedHeader, whyNotStaticHeader } from './header.js';
 import { whyNotAuthority, whyNotCidr, whyNotHost, whyNotOrigin } from './network.js';
+import { whyNotProcessText, whyNotVariableName } from './process.js';
 import { whyNotRoutePath } from './route-path.js';
 import { whyNotDialedUrl, whyNotPlainUrl, whyNotPublicUrl } from './url.js';
 
@@ -13,10 +14,12 @@ export const FORMATS: Readonly<Record<string, (text: string) => string | undefin
   'identity-header': whyNotIdentityHeader,
   'listed-origin': whyNotOrigin,
   'passed-header': whyNotPassedHeader,
+  'process-text': whyNotProcessText,
   'public-url': whyNotPublicUrl,
   'route-path': whyNotRoutePath,
   'session-key': (text) =>
     text.length < 16 ? 'must have at least 16 characters, better 32 and more, e.g. from: openssl rand -base64 32' : undefined,
   'static-header': whyNotStaticHeader,
   'upstream-url': whyNotPlainUrl,
+  'variable-name': whyNotVariableName,
 };

@@ -69,6 +69,18 @@ export function headerFields(description: string) {
   });
 }
 
+/** Variables of a child's environment by name. */
+export function environment(description: string) {
+  return Type.Unsafe<Readonly<Record<string, string>>>({
+    type: 'object',
+    propertyNames: { format: 'variable-name' },
+    additionalProperties: { type: 'string', format: 'process-text', maxLength: 65_536 },
+    maxProperties: 256,
+    default: {},
+    description,
+  });
+}
+
 /** `T` with every property read-only, all the way down. */
 export type Frozen<T> = T extends (infer I)[] ? readonly Frozen<I>[] : T extends object ? { readonly [K in keyof T]: Frozen<T[K]> } : T;
 

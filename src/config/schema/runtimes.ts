@@ -1,5 +1,5 @@
 import { Type } from 'typebox';
-import { choice, count, type Filled, type Frozen, fileName, flag, headerFields, list, named, section, text } from './fields.js';
+import { choice, count, environment, type Filled, type Frozen, fileName, flag, headerFields, list, named, section, text } from './fields.js';
 
 const ProxiedSchema = section(
   {
@@ -58,8 +58,44 @@ const HostedSchema = section(
   { description: 'A server that runs in this process, in every protocol era: made by defineServer of portcullis/server.' },
 );
 
+const StdioSchema = section(
+  {
+    kind: Type.Literal('stdio', { description: 'An MCP server that runs as a child process.' }),
+    command: text('The program, found by PATH. No shell reads it.', { format: 'process-text' }),
+    args: list(
+      Type.String({ maxLength: 65_536, format: 'process-text', description: 'One argument, exactly as it is given.' }),
+      'Arguments of the program.',
+    ),
+    cwd: text("Folder that the program starts in. Relative names start at the config file's folder.", {
+      default: '.',
+      format: 'process-text',
+    }),
+    env: environment('Added to PATH, HOME, LANG, TMPDIR and USER, which are all that the program gets of the environment of the gateway.'),
+    max_children: count(64, 'Processes at once, those on their way out included. One more is OVERLOADED.', { maximum: 4096 }),
+    max_sessions: count(
+      48,
+      'Sessions of legacy clients, each with a process of its own. One more ends the session that was idle longest; when none is idle it is OVERLOADED.',
+      { maximum: 4096 },
+    ),
+    max_sessions_per_caller: count(16, 'The same for the sessions of one identified caller.', { maximum: 4096 }),
+    max_pending: count(1024, 'Calls that wait for one process. One more is OVERLOADED.', { maximum: 65_535 }),
+    idle_ttl_ms: count(
+      3_600_000,
+      'A legacy session without a message of its client, whether a stream is open or not. Then its process is ended and its id unknown.',
+    ),
+    start_timeout_ms: count(60_000, 'From the start of a process until it answers. Then it is ended and tried again.'),
+    max_line_bytes: count(8_000_000, 'Bytes of one message of the process. A longer one is dropped, and counted.', {
+      maximum: 268_435_456,
+    }),
+  },
+  {
+    description:
+      'An MCP server that speaks over standard input and output, run by the gateway: one process for all modern clients, one more for each legacy session. On a route with forward_identity each request tells it who calls, in params._meta["portcullis/identity"], whatever the header is called.',
+  },
+);
+
 /** Every kind of runtime, by the value of `kind`. */
-export const RUNTIME_KINDS = { proxied: ProxiedSchema, http: HttpSchema, hosted: HostedSchema } as const;
+export const RUNTIME_KINDS = { proxied: ProxiedSchema, http: HttpSchema, hosted: HostedSchema, stdio: StdioSchema } as const;
 
 /** One entry of `runtimes`; `kind` tells which. */
 export type RuntimeConfig = { [K in keyof typeof RUNTIME_KINDS]: Frozen<Filled<(typeof RUNTIME_KINDS)[K]>> }[keyof typeof RUNTIME_KINDS];

@@ -23,10 +23,19 @@ export async function startGateway(config: string, env: Readonly<Record<string, 
   const folder = await mkdtemp(join(tmpdir(), 'portcullis-e2e-'));
   const file = join(folder, 'portcullis.yaml');
   await writeFile(file, config);
-  const child = startChild([repositoryPath('dist/src/main.js'), 'run', '-c', file], env);
+  return startCommand(['run', '-c', file], env, () => rm(folder, { recursive: true, force: true }));
+}
+
+/** Runs a command line that serves and resolves once it does. `ended` runs after it has ended. */
+export async function startCommand(
+  args: readonly string[],
+  env: Readonly<Record<string, string>> = {},
+  ended: () => Promise<void> = async () => undefined,
+): Promise<RunningGateway> {
+  const child = startChild([repositoryPath('dist/src/main.js'), ...args], env);
   const stop = async (signal?: NodeJS.Signals): Promise<number | null> => {
     const code = await child.stop(signal);
-    await rm(folder, { recursive: true, force: true });
+    await ended();
     return code;
   };
   try {

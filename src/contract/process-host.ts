@@ -1,0 +1,6 @@
+/** What a part that runs child processes needs of the process it runs in. Node's `process` is one. */
+export interface ProcessHost {
+  readonly env: Readonly<Record<string, string | undefined>>;
+  /** Sends a signal; a negative `pid` is a process group. Signal 0 only asks. Throws when there is no such process. */
+  kill(pid: number, signal: 'SIGTERM' | 'SIGKILL' | 0): boolean;
+}

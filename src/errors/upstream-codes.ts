@@ -1,0 +1,47 @@
+import { type ErrorRow, row } from './row.js';
+
+/** Errors of what stands behind a route: an upstream over HTTP, or a server that the gateway runs. */
+export const UPSTREAM_CODES = {
+  UPSTREAM_UNREACHABLE: row(
+    502,
+    -32603,
+    'The MCP server behind this route cannot be reached.',
+    'The connection was refused, reset before an answer, or its certificate did not verify.',
+    'Retry; check the upstream and portcullis_upstream_requests_total.',
+  ),
+  UPSTREAM_DOWN: row(
+    503,
+    -32603,
+    'The MCP server behind this route is not running.',
+    'Its command could not be started, ended before it was ready, or ends again and again; it is tried anew after a growing pause.',
+    'Retry after the Retry-After seconds; the log says how it ended and what it wrote to standard error.',
+  ),
+  UPSTREAM_ENDED: row(
+    502,
+    -32603,
+    'The MCP server behind this route ended before it answered.',
+    'Its process exited, was killed or closed its output while the call was running.',
+    'Retry if the call may run twice; the log says how it ended.',
+  ),
+  UPSTREAM_BROKEN: row(
+    502,
+    -32603,
+    'The MCP server behind this route gave an unusable answer.',
+    'Not JSON or an event stream, cut short, too large, or a redirect.',
+    'Check the upstream; the log line says what it sent.',
+  ),
+  UPSTREAM_REFUSED: row(
+    502,
+    -32603,
+    'The MCP server behind this route refused the gateway.',
+    'The upstream answered 401 or 403 to the gateway’s own credential.',
+    'Check the credential in runtimes.*.headers.',
+  ),
+  UPSTREAM_ANSWER: row(
+    400,
+    -32600,
+    'The MCP server behind this route refused the request.',
+    'The upstream answered an error status without a JSON-RPC body; the status is the upstream’s.',
+    'Check the request against what the server supports.',
+  ),
+} as const satisfies Readonly<Record<string, ErrorRow>>;

@@ -1,0 +1,33 @@
+import type { Clock } from '../../contract/clock.js';
+import type { ErrorCode } from '../../errors/codes.js';
+import type { Response } from './incoming.js';
+import type { Peer, Waiting } from './peer.js';
+
+/** What came of a question of the gateway's own. */
+export type Asked =
+  | { readonly kind: 'answered'; readonly line: Uint8Array; readonly response: Response }
+  | { readonly kind: 'timeout' }
+  | { readonly kind: 'lost'; readonly code: ErrorCode };
+
+/** Asks the peer in the gateway's own name and tells the outcome once. `params` is JSON text. */
+export function ask(peer: Peer, clock: Clock, method: string, params: string, timeout_ms: number, told: (asked: Asked) => void): void {
+  const waiting: Waiting = {
+    answered(line, response) {
+      timer.cancel();
+      told({ kind: 'answered', line, response });
+    },
+    noticed() {},
+    lost(code) {
+      timer.cancel();
+      told({ kind: 'lost', code });
+    },
+  };
+  const timer = clock.timer(timeout_ms, () => {
+    if (id !== undefined) peer.forget(id);
+    told({ kind: 'timeout' });
+  });
+  const id = peer.open(waiting);
+  if (id !== undefined && peer.say(`{"jsonrpc":"2.0","id":${id},"method":${JSON.stringify(method)},"params":${params}}`)) return;
+  if (id !== undefined) peer.forget(id);
+  waiting.lost('UPSTREAM_ENDED');
+}

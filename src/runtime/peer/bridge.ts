@@ -1,0 +1,97 @@
+import type { Clock } from '../../contract/clock.js';
+import type { Call, Exchange } from '../../contract/runtime.js';
+import { MODERN } from '../../dialect/revisions.js';
+import { GatewayError } from '../../errors/error.js';
+import type { Envelope } from '../../wire/scan.js';
+import type { ToolsLearner } from '../tools-learner.js';
+import { bridgedTeller } from './bridged-teller.js';
+import type { Handshake } from './handshake.js';
+import { Listeners } from './listeners.js';
+import type { Audience, Peer } from './peer.js';
+import { PeerCall } from './peer-call.js';
+import type { Teller } from './teller.js';
+
+export interface BridgeParts {
+  readonly clock: Clock;
+  readonly tools: ToolsLearner;
+  identityOf(call: Call): string | undefined;
+}
+
+/**
+ * Modern clients on one legacy server that the gateway initialised and that they share. What only a session could have (log
+ * messages, questions to the client) does not exist here: messages are dropped, questions are refused.
+ */
+export class Bridge implements Audience {
+  readonly peer: Peer;
+  readonly #handshake: Handshake;
+  readonly #parts: BridgeParts;
+  readonly #tell: Teller;
+  readonly #calls = new Set<PeerCall>();
+  readonly #listeners: Listeners;
+
+  constructor(peer: Peer, handshake: Handshake, parts: BridgeParts) {
+    this.peer = peer;
+    this.#handshake = handshake;
+    this.#parts = parts;
+    this.#tell = bridgedTeller(handshake);
+    this.#listeners = new Listeners(peer, parts.clock, handshake);
+    peer.audience = this;
+  }
+
+  handle(call: Call, exchange: Exchange): void {
+    if (call.method === 'server/discover') return this.#discover(call, exchange);
+    if (call.method === 'subscriptions/listen') return this.#listeners.open(call, exchange);
+    if (GONE.has(call.method)) return exchange.fail(new GatewayError('METHOD_NOT_FOUND'));
+    const own = new PeerCall(call, exchange, {
+      tell: this.#tell,
+      tools: this.#parts.tools,
+      drops: isModernKey,
+      identity: this.#parts.identityOf(call),
+      settled: () => {
+        this.#calls.delete(own);
+        return [];
+      },
+    });
+    this.#calls.add(own);
+    own.start(this.peer);
+  }
+
+  /**
+   * The server asks for something that a modern client gives only in a result. It is told no; when there is just one call that it
+   * can be about, that call is told why, since the server may never answer it.
+   */
+  request(_line: Uint8Array, { id, method }: Envelope): void {
+    if (method === 'ping') return void this.peer.say(`{"jsonrpc":"2.0","id":${id},"result":{}}`);
+    const message = 'Modern clients share this server and cannot be asked; a legacy client can.';
+    this.peer.say(`{"jsonrpc":"2.0","id":${id},"error":{"code":-32021,"message":"${message}"}}`);
+    const [only] = this.#calls;
+    if (this.#calls.size === 1 && QUESTIONS.has(method)) only?.refuse('MISSING_CAPABILITY', refusal(method));
+  }
+
+  notification(_line: Uint8Array, { method, uri }: Envelope): void {
+    if (method === 'notifications/tools/list_changed') this.#listeners.offer({ kind: 'tools' });
+    else if (method === 'notifications/prompts/list_changed') this.#listeners.offer({ kind: 'prompts' });
+    else if (method === 'notifications/resources/list_changed') this.#listeners.offer({ kind: 'resources' });
+    else if (method === 'notifications/resources/updated' && uri !== undefined) this.#listeners.offer({ kind: 'updated', uri });
+  }
+
+  #discover({ id }: Call, exchange: Exchange): void {
+    const { capabilities, server_info, instructions } = this.#handshake;
+    const said = instructions === undefined ? '' : `"instructions":${instructions},`;
+    const members = `"supportedVersions":["${MODERN}"],"capabilities":${capabilities},${said}"ttlMs":0,"cacheScope":"private"`;
+    const meta = `"_meta":{"io.modelcontextprotocol/serverInfo":${server_info}}`;
+    const json = `{"jsonrpc":"2.0","id":${id},"result":{"resultType":"complete",${members},${meta}}}`;
+    exchange.respond(200, ['content-type', 'application/json'], Buffer.from(json), 'ok');
+  }
+}
+
+/** Requests of legacy revisions that the modern one took away. */
+const GONE: ReadonlySet<string> = new Set(['initialize', 'ping', 'logging/setLevel', 'resources/subscribe', 'resources/unsubscribe']);
+const QUESTIONS: ReadonlySet<string> = new Set(['elicitation/create', 'sampling/createMessage']);
+
+/** Metadata of a modern request that a legacy server does not know. */
+const isModernKey = (key: string): boolean => key.startsWith('io.modelcontextprotocol/');
+
+function refusal(method: string): string {
+  return `The server asked for ${method}, which it can ask a legacy client only.`;
+}

@@ -1,0 +1,183 @@
+import type { AnswerWriter, Call, EndReason, Exchange, HeaderList } from '../../contract/runtime.js';
+import type { ErrorCode } from '../../errors/codes.js';
+import { GatewayError } from '../../errors/error.js';
+import { encodeSse } from '../../wire/sse.js';
+import type { ToolsLearner } from '../tools-learner.js';
+import { type Response, SUBSCRIPTION_KEY } from './incoming.js';
+import { memberAt } from './locate.js';
+import { toPeer } from './outgoing.js';
+import type { Peer, Waiting } from './peer.js';
+import { splice } from './splice.js';
+import type { Teller } from './teller.js';
+
+export interface PeerCallOptions {
+  readonly tell: Teller;
+  readonly tools: ToolsLearner;
+  /** As in `Outgoing`. */
+  readonly drops?: ((key: string) => boolean) | undefined;
+  readonly identity?: string | undefined;
+  /** Runs once when the call is over in any way. What it returns goes into the head of a whole answer. */
+  settled?(answered: 'ok' | 'error' | 'not'): HeaderList;
+}
+
+/** One call of a client on its way through a peer: from the rewritten request to the end of the answer. */
+export class PeerCall implements Waiting {
+  readonly call: Call;
+  readonly #exchange: Exchange;
+  readonly #options: PeerCallOptions;
+  #peer: Peer | undefined;
+  #id: number | undefined;
+  #writer: AnswerWriter | undefined;
+  #slow = false;
+  #latest: Uint8Array | undefined;
+  #over = false;
+
+  constructor(call: Call, exchange: Exchange, options: PeerCallOptions) {
+    this.call = call;
+    this.#exchange = exchange;
+    this.#options = options;
+  }
+
+  start(peer: Peer): void {
+    const { call } = this;
+    const { drops, identity } = this.#options;
+    this.#exchange.onCancel((reason) => this.#cancelled(reason));
+    this.#peer = peer;
+    const id = peer.open(this);
+    if (id === undefined) return this.#fail(peer.closed ? 'UPSTREAM_ENDED' : 'OVERLOADED');
+    this.#id = id;
+    this.#exchange.handedOver();
+    if (peer.send(toPeer(call.body, { id, drops, identity }))) return;
+    peer.forget(id);
+    if (!this.#over) this.#fail(peer.closed ? 'UPSTREAM_ENDED' : 'OVERLOADED');
+  }
+
+  /** The client takes an event stream and waits for its answer. */
+  get carries(): boolean {
+    return !this.#over && this.#exchange.accepts_events;
+  }
+
+  answered(line: Uint8Array, response: Response): void {
+    if (this.#over) return;
+    this.#exchange.handedBack();
+    const told = this.#options.tell(this.call, line, response);
+    if (told === undefined) return this.#fail('UPSTREAM_BROKEN');
+    this.#over = true;
+    const headers = this.#options.settled?.(told.outcome === 'rpc_error' ? 'error' : 'ok') ?? [];
+    const { status, body, outcome, rpc_code } = told;
+    if (this.#writer === undefined) this.#exchange.respond(status, [...JSON_HEADERS, ...headers], body, outcome, rpc_code);
+    else {
+      this.#flush();
+      this.#writer.write(encodeSse({ event: 'message', data: body }));
+      this.#writer.end('source', outcome, rpc_code);
+    }
+    if (this.call.method === 'tools/list' && outcome === 'ok') this.#options.tools.learn(this.call.route.path, body);
+  }
+
+  noticed(line: Uint8Array, kind: 'progress' | 'event'): void {
+    if (this.#over) return;
+    if (kind === 'event') return this.#event(line);
+    this.#exchange.handedBack();
+    const { progress_token } = this.call;
+    const token = progress_token === undefined ? undefined : memberAt(line, 'params', 'progressToken');
+    if (token === undefined) return;
+    this.#exchange.progressed();
+    if (!this.#exchange.accepts_events) return;
+    const told = splice(line, [{ from: token.value, to: token.to, text: progress_token as string }]);
+    this.#latest = encodeSse({ event: 'message', data: told });
+    if (!this.#slow) this.#flush();
+  }
+
+  lost(code: ErrorCode): void {
+    if (!this.#over) this.#fail(code);
+  }
+
+  /** Sends a message of the peer on this call's own stream; false when that cannot be. */
+  carry(line: Uint8Array): boolean {
+    return this.carries && this.#write(encodeSse({ event: 'message', data: line }));
+  }
+
+  /** Somebody is being asked: the call may take longer. */
+  patience(): void {
+    this.#exchange.progressed();
+  }
+
+  /** The client has cancelled this call by a message: the peer will not answer it, and is not waited for. */
+  withdraw(): void {
+    if (this.#over) return;
+    this.#settle();
+    if (this.#writer === undefined && !this.#exchange.accepts_events) return this.#exchange.accept();
+    this.#open()?.end('client');
+  }
+
+  /** What the peer calls this call. */
+  get peer_id(): number | undefined {
+    return this.#id;
+  }
+
+  /** Ends the call with an error of the gateway's; the peer is told that nobody waits. */
+  refuse(code: ErrorCode, detail: string): void {
+    if (this.#over) return;
+    this.#cancelled('error');
+    this.#exchange.fail(new GatewayError(code, { detail }));
+  }
+
+  #cancelled(reason: EndReason): void {
+    if (this.#over) return;
+    this.#settle();
+    // The handshake may not be cancelled (MCP 2025-11-25, Cancellation); its peer is ended instead.
+    if (this.#id === undefined || this.call.method === 'initialize') return;
+    const params = `{"requestId":${this.#id},"reason":"${REASONS[reason] ?? 'The gateway ended the call.'}"}`;
+    this.#peer?.say(`{"jsonrpc":"2.0","method":"notifications/cancelled","params":${params}}`);
+  }
+
+  #fail(code: ErrorCode): void {
+    this.#settle();
+    this.#exchange.fail(new GatewayError(code, code === 'OVERLOADED' ? { headers: { 'retry-after': '1' } } : {}));
+  }
+
+  #settle(): void {
+    this.#over = true;
+    if (this.#id !== undefined) this.#peer?.forget(this.#id);
+    this.#options.settled?.('not');
+  }
+
+  /** An event of a subscription: it names the subscription as the client does. */
+  #event(line: Uint8Array): void {
+    if (this.call.method !== 'subscriptions/listen') return;
+    const member = memberAt(line, 'params', '_meta', SUBSCRIPTION_KEY);
+    if (member === undefined) return;
+    const told = splice(line, [{ from: member.value, to: member.to, text: this.call.id ?? 'null' }]);
+    this.#write(encodeSse({ event: 'message', data: told }));
+  }
+
+  #flush(): void {
+    const latest = this.#latest;
+    this.#latest = undefined;
+    if (latest !== undefined) this.#write(latest);
+  }
+
+  #write(event: Uint8Array): boolean {
+    const writer = this.#open();
+    if (writer === undefined) return false;
+    this.#slow = !writer.write(event);
+    return true;
+  }
+
+  #open(): AnswerWriter | undefined {
+    if (this.#writer !== undefined || !this.#exchange.accepts_events || this.#exchange.ended) return this.#writer;
+    this.#writer = this.#exchange.events([]);
+    this.#writer?.onDrain(() => {
+      this.#slow = false;
+      if (!this.#over) this.#flush();
+    });
+    return this.#writer;
+  }
+}
+
+const JSON_HEADERS: HeaderList = ['content-type', 'application/json'];
+
+const REASONS: Partial<Readonly<Record<EndReason, string>>> = {
+  client: 'The client has left.',
+  deadline: 'The call took too long.',
+};

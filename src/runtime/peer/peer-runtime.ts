@@ -1,0 +1,105 @@
+import type { Clock, Timer } from '../../contract/clock.js';
+import type { Log } from '../../contract/log.js';
+import type { Call, Exchange, Health, Runtime } from '../../contract/runtime.js';
+import type { Telemetry } from '../../contract/telemetry.js';
+import { GatewayError } from '../../errors/error.js';
+import { forwardedClaims } from '../forwarded-identity.js';
+import type { Launched } from '../launched.js';
+import { createRatedLog } from '../rated-log.js';
+import type { SessionSeal } from '../session-seal.js';
+import { Supervisor } from '../supervisor.js';
+import { createToolsLearner } from '../tools-learner.js';
+import { ModernClients } from './modern-clients.js';
+import type { JunkReason } from './peer.js';
+import type { PipeEnd } from './pipe.js';
+import { Sessions, type SessionsOptions } from './sessions.js';
+import { Starter } from './starter.js';
+
+export interface PeerRuntimeOptions extends SessionsOptions {
+  /** Config name. */
+  readonly name: string;
+  readonly kind: string;
+  readonly max_children: number;
+  /** Requests to one peer that wait for an answer. One more is 503 `OVERLOADED`. */
+  readonly max_pending: number;
+  /** Tell the server who calls, on every route; else on routes with `forward_identity`. */
+  readonly tells_identity: boolean;
+  /** What the gateway tells servers of itself. */
+  readonly version: string;
+}
+
+export interface PeerRuntimeDeps {
+  readonly log: Log;
+  readonly clock: Clock;
+  readonly telemetry: Telemetry;
+  readonly seal: SessionSeal;
+  launch(): Launched;
+  junk(reason: JunkReason): void;
+  ended(end: PipeEnd): void;
+}
+
+/** A runtime whose server speaks to one client at a time, as over stdio. */
+export interface PeerRuntime extends Runtime {
+  /** Live numbers for the gauges. `pids`: the processes that were started and have not ended. */
+  readonly peers: { readonly children: number; readonly sessions: number; readonly calls: number; readonly pids: readonly number[] };
+}
+
+/**
+ * The runtime that puts many clients of every era in front of servers that know one client only. Modern clients share one peer; each
+ * legacy session has one for itself. Nothing that a peer does reaches another client than the one it is about.
+ */
+export function createPeerRuntime(options: PeerRuntimeOptions, deps: PeerRuntimeDeps): PeerRuntime {
+  const { clock } = deps;
+  const log = createRatedLog(deps.log, clock);
+  const starter = new Starter(options, { ...deps, log, launch: () => deps.launch() });
+  const supervisor = new Supervisor(
+    { start_timeout_ms: options.start_timeout_ms, max_waiting: options.max_pending, version: options.version },
+    { starter, clock, log: deps.log },
+  );
+  const identityOf = ({ identity, route }: Call): string | undefined => {
+    if (identity === undefined || !(options.tells_identity || route.forward_identity_header !== undefined)) return undefined;
+    return JSON.stringify(forwardedClaims(identity));
+  };
+  const parts = { clock, tools: createToolsLearner(deps.telemetry, clock), identityOf };
+  const sessions = new Sessions(options, { ...parts, seal: deps.seal, starter, supervisor });
+  const modern = new ModernClients(supervisor, parts);
+  let sweep: Timer | undefined;
+  let stopped = false;
+
+  return {
+    name: options.name,
+    kind: options.kind,
+    get health(): Health {
+      return supervisor.health;
+    },
+    get peers() {
+      const alive = [...starter.alive];
+      return {
+        children: alive.length,
+        sessions: sessions.size,
+        calls: alive.reduce((sum, { peer }) => sum + peer.pending, supervisor.waiting),
+        pids: alive.flatMap(({ launched: { pid } }) => (pid === undefined ? [] : [pid])),
+      };
+    },
+    start() {
+      sweep = clock.interval(SWEEP_MS, () => sessions.tick(clock.mono_ms()));
+      supervisor.begin();
+      return Promise.resolve();
+    },
+    handle(call: Call, exchange: Exchange) {
+      if (exchange.ended) return;
+      if (stopped) exchange.fail(new GatewayError('DRAINING'));
+      else if (call.era === 'modern') modern.handle(call, exchange);
+      else sessions.handle(call, exchange);
+    },
+    async close(deadline_ms) {
+      stopped = true;
+      sweep?.cancel();
+      supervisor.close();
+      sessions.close(deadline_ms);
+      await starter.close(deadline_ms);
+    },
+  };
+}
+
+const SWEEP_MS = 1000;

@@ -1,0 +1,149 @@
+import type { ErrorCode } from '../../errors/codes.js';
+import type { Envelope } from '../../wire/scan.js';
+import { type Response, readIncoming } from './incoming.js';
+import type { Pipe, PipeEnd } from './pipe.js';
+
+/** One request that the peer has not answered. Exactly one of `answered` and `lost` is called, and then nothing more. */
+export interface Waiting {
+  answered(line: Uint8Array, response: Response): void;
+  /** Progress, or an event of a subscription, that names this request. */
+  noticed(line: Uint8Array, kind: 'progress' | 'event'): void;
+  lost(code: ErrorCode): void;
+}
+
+/** Who hears what is no answer. */
+export interface Audience {
+  request(line: Uint8Array, envelope: Envelope): void;
+  notification(line: Uint8Array, envelope: Envelope): void;
+}
+
+/** Why a line of a peer was dropped. A closed set: it is a metric label. */
+export type JunkReason = 'no_message' | 'too_long' | 'unknown_id' | 'late' | 'unheard';
+
+export interface PeerOptions {
+  /** Requests that may wait for an answer. One more is refused. */
+  readonly max_pending: number;
+  junk(reason: JunkReason): void;
+  /** The peer is gone, and every waiting request was told. */
+  ended(end: PipeEnd): void;
+}
+
+/**
+ * One peer behind a pipe, spoken to by many. Requests get ids of our own, so that nobody sees another's answer, and are answered
+ * exactly once: by the peer, or by its end. What answers nothing is counted and dropped.
+ */
+export class Peer {
+  audience: Audience | undefined;
+  readonly #pipe: Pipe;
+  readonly #options: PeerOptions;
+  readonly #waiting = new Map<string, Waiting>();
+  #next = 1;
+  #spoke = false;
+  #closed = false;
+
+  constructor(pipe: Pipe, options: PeerOptions) {
+    this.#pipe = pipe;
+    this.#options = options;
+    pipe.onMessage = (line) => this.#message(line);
+    pipe.onClose = (end) => this.#end(end);
+  }
+
+  get pending(): number {
+    return this.#waiting.size;
+  }
+
+  /** True once the peer has answered anything. */
+  get spoke(): boolean {
+    return this.#spoke;
+  }
+
+  get closed(): boolean {
+    return this.#closed;
+  }
+
+  /** Takes a request in; returns what the peer will call it. Undefined: too many wait, or the peer is gone. */
+  open(waiting: Waiting): number | undefined {
+    if (this.#closed || this.#waiting.size >= this.#options.max_pending) return undefined;
+    const id = this.#next++;
+    this.#waiting.set(String(id), waiting);
+    return id;
+  }
+
+  /** The request waits no more; a late answer to it is dropped. */
+  forget(id: number): void {
+    this.#waiting.delete(String(id));
+  }
+
+  /** False: the pipe takes no more. */
+  send(line: Uint8Array): boolean {
+    return !this.#closed && this.#pipe.send(line);
+  }
+
+  /** Sends JSON text of our own. */
+  say(json: string): boolean {
+    return this.send(Buffer.from(json));
+  }
+
+  /** Ends the pipe; whoever waits is told `code`. */
+  close(code: ErrorCode): void {
+    if (this.#closed) return;
+    this.#pipe.close();
+    this.#lose(code);
+  }
+
+  #message(line: Uint8Array): void {
+    if (this.#closed || line.length === 0) return;
+    const message = readIncoming(line);
+    switch (message.kind) {
+      case 'response':
+        return this.#answer(line, message);
+      case 'progress':
+      case 'event': {
+        const waiting = this.#waiting.get(message.id);
+        if (waiting === undefined) this.#options.junk(this.#was(message.id) ? 'late' : 'unknown_id');
+        else waiting.noticed(line, message.kind);
+        return;
+      }
+      case 'junk': {
+        this.#options.junk('no_message');
+        const waiting = message.id === undefined ? undefined : this.#take(message.id);
+        waiting?.lost('UPSTREAM_BROKEN');
+        return;
+      }
+      default:
+        if (this.audience === undefined) this.#options.junk('unheard');
+        else this.audience[message.kind](line, message.envelope);
+    }
+  }
+
+  #answer(line: Uint8Array, response: Response): void {
+    const waiting = this.#take(response.id);
+    if (waiting === undefined) return this.#options.junk(this.#was(response.id) ? 'late' : 'unknown_id');
+    this.#spoke = true;
+    waiting.answered(line, response);
+  }
+
+  #take(id: string): Waiting | undefined {
+    const waiting = this.#waiting.get(id);
+    this.#waiting.delete(id);
+    return waiting;
+  }
+
+  /** True for an id that was once given out. */
+  #was(id: string): boolean {
+    return /^[1-9][0-9]{0,14}$/.test(id) && Number(id) < this.#next;
+  }
+
+  #end(end: PipeEnd): void {
+    if (this.#closed) return;
+    this.#lose('UPSTREAM_ENDED');
+    this.#options.ended(end);
+  }
+
+  #lose(code: ErrorCode): void {
+    this.#closed = true;
+    const waiting = [...this.#waiting.values()];
+    this.#waiting.clear();
+    for (const request of waiting) request.lost(code);
+  }
+}

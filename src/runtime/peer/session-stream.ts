@@ -1,0 +1,63 @@
+import type { AnswerWriter, Exchange } from '../../contract/runtime.js';
+import { encodeSse } from '../../wire/sse.js';
+
+/**
+ * The GET event stream of one legacy session (MCP 2025-11-25, "Listening for Messages from the Server"). One at a time: a client
+ * that comes back ends the stream it lost. What comes while there is none, or while its reader is slow, waits: at most 64 messages
+ * of 256 KiB together.
+ */
+export class SessionStream {
+  #writer: AnswerWriter | undefined;
+  #slow = false;
+  #waiting: Uint8Array[] = [];
+  #waiting_bytes = 0;
+
+  get open(): boolean {
+    return this.#writer !== undefined;
+  }
+
+  attach(exchange: Exchange): void {
+    const writer = exchange.events([]);
+    if (writer === undefined) return;
+    this.end();
+    this.#writer = writer;
+    exchange.onCancel(() => {
+      if (this.#writer === writer) this.#writer = undefined;
+    });
+    writer.onDrain(() => this.#writer === writer && this.#flush());
+    this.#flush();
+  }
+
+  /** False: too much waits already, the message was dropped. */
+  push(line: Uint8Array): boolean {
+    if (this.#writer !== undefined && !this.#slow) {
+      this.#write(line);
+      return true;
+    }
+    if (this.#waiting.length >= MAX_WAITING || this.#waiting_bytes + line.length > MAX_WAITING_BYTES) return false;
+    this.#waiting.push(line);
+    this.#waiting_bytes += line.length;
+    return true;
+  }
+
+  end(): void {
+    const writer = this.#writer;
+    this.#writer = undefined;
+    writer?.end('source');
+  }
+
+  #flush(): void {
+    this.#slow = false;
+    const waiting = this.#waiting;
+    this.#waiting = [];
+    this.#waiting_bytes = 0;
+    for (const line of waiting) this.push(line);
+  }
+
+  #write(line: Uint8Array): void {
+    this.#slow = this.#writer?.write(encodeSse({ event: 'message', data: line })) === false;
+  }
+}
+
+const MAX_WAITING = 64;
+const MAX_WAITING_BYTES = 262_144;

@@ -1,0 +1,100 @@
+import type { Clock } from '../../contract/clock.js';
+import { GatewayError } from '../../errors/error.js';
+import type { Launched } from '../launched.js';
+import type { RatedLog } from '../rated-log.js';
+import { type Backoff, createBackoff } from './backoff.js';
+import { type JunkReason, Peer } from './peer.js';
+import type { PipeEnd } from './pipe.js';
+
+export interface StarterOptions {
+  /** Peers that exist at once, those on their way out included. */
+  readonly max_children: number;
+  readonly max_pending: number;
+}
+
+export interface StarterDeps {
+  readonly clock: Clock;
+  readonly log: RatedLog;
+  launch(): Launched;
+  junk(reason: JunkReason): void;
+  /** A peer ended that nobody had ended. */
+  ended(end: PipeEnd): void;
+}
+
+export interface Started {
+  readonly peer: Peer;
+  readonly launched: Launched;
+}
+
+/** Starts peers and knows all that exist: their number is bounded, and a command that fails is tried less and less often. */
+export class Starter {
+  readonly backoff: Backoff;
+  readonly #options: StarterOptions;
+  readonly #deps: StarterDeps;
+  readonly #alive = new Set<Started>();
+
+  constructor(options: StarterOptions, deps: StarterDeps) {
+    this.#options = options;
+    this.#deps = deps;
+    this.backoff = createBackoff(deps.clock);
+  }
+
+  /** Every peer that exists, those on their way out included. */
+  get alive(): ReadonlySet<Started> {
+    return this.#alive;
+  }
+
+  /** Starts one. `ended` runs when it ends by itself. An error: none can be started now. */
+  start(ended: (end: PipeEnd) => void): Started | GatewayError {
+    const wait_ms = this.backoff.wait_ms;
+    if (wait_ms > 0) return down(wait_ms);
+    if (this.backoff.troubled && this.#trying) return down(TRIAL_MS);
+    if (this.#alive.size >= this.#options.max_children) return new GatewayError('OVERLOADED', { headers: { 'retry-after': '1' } });
+    const launched = this.#deps.launch();
+    const peer: Peer = new Peer(launched.pipe, {
+      max_pending: this.#options.max_pending,
+      junk: this.#deps.junk,
+      ended: (end) => {
+        this.#ended(end, peer, launched);
+        ended(end);
+      },
+    });
+    const started = { peer, launched };
+    this.#alive.add(started);
+    void launched.gone.then(() => this.#alive.delete(started));
+    return started;
+  }
+
+  /** Ends one that is of no use, and takes it for a failure. */
+  discard({ peer }: Started, end: PipeEnd): void {
+    this.backoff.failed();
+    this.#deps.ended(end);
+    peer.close('UPSTREAM_DOWN');
+  }
+
+  /** Ends all that still exist. */
+  async close(grace_ms: number): Promise<void> {
+    await Promise.all([...this.#alive].map(({ launched }) => launched.stop(grace_ms)));
+  }
+
+  /** One that was started has not shown yet that it works. */
+  get #trying(): boolean {
+    for (const { peer } of this.#alive) if (!peer.spoke && !peer.closed) return true;
+    return false;
+  }
+
+  #ended(end: PipeEnd, peer: Peer, { pid, last_words }: Launched): void {
+    // One that never answered anything tells that the next one will not either.
+    if (!peer.spoke) this.backoff.failed();
+    this.#deps.ended(end);
+    this.#deps.log.warn({ pid, how: end, answered: peer.spoke, stderr: last_words.slice(-5) }, 'the MCP server ended by itself');
+  }
+}
+
+/** How long a caller is asked to wait for the trial of another. */
+const TRIAL_MS = 1000;
+
+/** Nothing is started for a while: try again then. */
+export function down(wait_ms: number): GatewayError {
+  return new GatewayError('UPSTREAM_DOWN', { headers: { 'retry-after': String(Math.max(1, Math.ceil(wait_ms / 1000))) } });
+}

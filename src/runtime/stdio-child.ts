@@ -1,0 +1,187 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import type { Clock, Timer } from '../contract/clock.js';
+import type { Log } from '../contract/log.js';
+import type { ProcessHost } from '../contract/process-host.js';
+import { LineFramer } from '../wire/line.js';
+import type { Launched } from './launched.js';
+import type { Pipe, PipeEnd } from './peer/pipe.js';
+import { killGroup, signalGroup } from './stdio-group.js';
+import { type LastWords, listenToStderr } from './stdio-stderr.js';
+import { throttle } from './stdio-throttle.js';
+
+export interface ChildOptions {
+  readonly command: string;
+  readonly args: readonly string[];
+  readonly cwd: string;
+  /** The whole environment of the child. */
+  readonly env: Readonly<Record<string, string>>;
+  /** Longest message of the child. */
+  readonly max_line_bytes: number;
+}
+
+export interface ChildDeps {
+  readonly log: Log;
+  readonly clock: Clock;
+  readonly host: ProcessHost;
+  tooLong(): void;
+}
+
+/**
+ * Starts one MCP server as a child process: without a shell, in a session and process group of its own, with the given environment
+ * and no descriptor of ours but its three pipes. Never throws: a command that cannot be started is a pipe that closes.
+ */
+export function startChild(options: ChildOptions, deps: ChildDeps): Launched {
+  return new StdioChild(options, deps);
+}
+
+/** One child process from start to the last of its group. Owns the process, its pipes and the timers of its end. */
+class StdioChild implements Launched, Pipe {
+  onMessage: (line: Uint8Array) => void = ignore;
+  onClose: (end: PipeEnd) => void = ignore;
+  readonly gone: Promise<void>;
+  readonly #deps: ChildDeps;
+  readonly #child: ChildProcess | undefined;
+  readonly #framer: LineFramer;
+  readonly #words: LastWords | undefined;
+  #tellGone: () => void = ignore;
+  /** Nothing is read or written any more. */
+  #closed = false;
+  #exit: PipeEnd | undefined;
+  #ladder: Timer | undefined;
+  #grace_ms = LADDER_MS;
+
+  constructor({ command, args, cwd, env, max_line_bytes }: ChildOptions, deps: ChildDeps) {
+    this.#deps = deps;
+    this.gone = new Promise((resolve) => {
+      this.#tellGone = resolve;
+    });
+    this.#framer = new LineFramer({
+      max_line_bytes,
+      onLine: (line) => !this.#closed && this.onMessage(line),
+      onTooLong: () => deps.tooLong(),
+    });
+    try {
+      this.#child = spawn(command, [...args], { cwd, env, detached: true, shell: false, stdio: ['pipe', 'pipe', 'pipe'] });
+    } catch (error) {
+      // A NUL in an argument, or an argument list that is too long, is thrown.
+      this.#later(() => this.#notStarted(error));
+      return;
+    }
+    this.#words = this.#listen(this.#child);
+  }
+
+  get pipe(): Pipe {
+    return this;
+  }
+
+  get pid(): number | undefined {
+    return this.#child?.pid;
+  }
+
+  get last_words(): readonly string[] {
+    return this.#words?.lines ?? [];
+  }
+
+  send(line: Uint8Array): boolean {
+    const stdin = this.#child?.stdin;
+    // A child that is gone, or never was, is told of in a moment, and with it whoever waits.
+    if (this.#closed || stdin === null || stdin === undefined || !stdin.writable) return true;
+    if (stdin.writableLength + line.length > MAX_UNREAD_BYTES) return false;
+    const framed = Buffer.allocUnsafe(line.length + 1);
+    framed.set(line);
+    framed[line.length] = LF;
+    stdin.write(framed);
+    return true;
+  }
+
+  close(): void {
+    this.#closed = true;
+    void this.stop(LADDER_MS);
+  }
+
+  stop(grace_ms: number): Promise<void> {
+    this.#closed = true;
+    const hurry = grace_ms < this.#grace_ms;
+    if (hurry) this.#grace_ms = grace_ms;
+    if (this.#exit === undefined && this.#child?.pid !== undefined && (hurry || this.#ladder === undefined)) this.#descend();
+    return this.gone;
+  }
+
+  #listen(child: ChildProcess): LastWords | undefined {
+    const { stdin, stdout, stderr } = child;
+    child.on('error', (error) => {
+      // Later errors are of signals that found nobody.
+      if (child.pid === undefined) this.#notStarted(error);
+    });
+    child.on('exit', (code, signal) => this.#exited(signal !== null ? 'signal' : code === 0 ? 'exit' : 'crash', code, signal));
+    stdin?.on('error', () => this.#later(() => this.#lost(this.#exit ?? 'stdin')));
+    stdout?.on('error', ignore);
+    stdout?.on('data', (chunk: Buffer) => this.#framer.push(chunk));
+    stdout?.on('end', () => {
+      this.#framer.end();
+      // A child that exits closes its output a moment before.
+      if (this.#exit === undefined) this.#later(() => this.#lost(this.#exit ?? 'stdout'));
+      else this.#lost(this.#exit);
+    });
+    if (stdout !== null) throttle(stdout, this.#deps.clock);
+    return stderr === null ? undefined : listenToStderr(stderr, this.#deps.log, this.#deps.clock, child.pid);
+  }
+
+  #notStarted(error: unknown): void {
+    const code = (error as { readonly code?: unknown }).code;
+    this.#deps.log.error({ code: typeof code === 'string' ? code : 'unknown' }, 'the command could not be started');
+    this.#exit = 'spawn';
+    this.#lost('spawn');
+    this.#tellGone();
+  }
+
+  #exited(end: PipeEnd, code: number | null, signal: string | null): void {
+    this.#exit = end;
+    this.#ladder?.cancel();
+    const { pid } = this;
+    this.#deps.log.debug({ pid, code, signal }, 'a child ended');
+    // What it wrote last is still on its way, unless a grandchild holds the pipe open.
+    this.#later(() => this.#lost(end));
+    if (pid === undefined) return this.#tellGone();
+    killGroup(pid, this.#deps, Math.min(GROUP_MS, this.#grace_ms / 2), () => {
+      this.#child?.stdout?.destroy();
+      this.#child?.stderr?.destroy();
+      this.#tellGone();
+    });
+  }
+
+  /** The pipe is over for a reason of the child's: told once. What is left of the child is ended. */
+  #lost(end: PipeEnd): void {
+    if (this.#closed) return;
+    this.#closed = true;
+    if (this.#exit === undefined) void this.stop(LADDER_MS);
+    this.onClose(end);
+  }
+
+  /** EOF, then SIGTERM, then SIGKILL, each to the whole group, a third of the grace apart. */
+  #descend(): void {
+    const { clock, host } = this.#deps;
+    const pid = this.#child?.pid as number;
+    this.#ladder?.cancel();
+    this.#child?.stdin?.end();
+    const step = this.#grace_ms / 3;
+    this.#ladder = clock.timer(step, () => {
+      signalGroup(host, pid, 'SIGTERM');
+      this.#ladder = clock.timer(step, () => void signalGroup(host, pid, 'SIGKILL'));
+    });
+  }
+
+  #later(run: () => void): void {
+    this.#deps.clock.timer(LAST_WORDS_MS, run);
+  }
+}
+
+const LF = 0x0a;
+/** What a child that does not read may have waiting for it. */
+const MAX_UNREAD_BYTES = 16_000_000;
+/** From EOF to SIGKILL, unless there is less time. */
+const LADDER_MS = 4500;
+const LAST_WORDS_MS = 250;
+const GROUP_MS = 1000;
+
+function ignore(): void {}

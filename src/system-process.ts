@@ -1,0 +1,7 @@
+import type { ProcessHost } from './contract/process-host.js';
+
+/** The process that this is. The only place beside main.ts that touches it. */
+export const systemProcess: ProcessHost = {
+  env: process.env,
+  kill: (pid, signal) => process.kill(pid, signal),
+};

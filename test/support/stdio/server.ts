@@ -1,0 +1,233 @@
+// biome-ignore-all lint/suspicious/noExplicitAny: what a test sends is what its tool expects.
+// An MCP server over stdio for tests: legacy (2025-11-25) or modern (2026-07-28), raw enough to misbehave on demand. The first
+// argument says how: legacy, modern, dual, mute, exit, or flaky (ends 50 ms after the start).
+import { spawn } from 'node:child_process';
+import { closeSync, readdirSync, readlinkSync, writeSync } from 'node:fs';
+import { setTimeout as sleep } from 'node:timers/promises';
+
+interface Message {
+  readonly id?: string | number;
+  readonly method?: string;
+  readonly params?: {
+    readonly name?: string;
+    readonly uri?: string;
+    readonly arguments?: Readonly<Record<string, any>>;
+    readonly _meta?: Readonly<Record<string, unknown>>;
+    readonly requestId?: unknown;
+    readonly notifications?: object;
+  };
+  readonly result?: unknown;
+  readonly error?: { readonly message?: string };
+}
+
+const [mode = 'legacy', ...rest] = process.argv.slice(2);
+const cancelled: unknown[] = [];
+const asked = new Map<unknown, (answer: Message) => void>();
+const watched = new Set<string>();
+let calls = 0;
+let listening: unknown;
+
+const write = (text: string): void => void process.stdout.write(`${text}\n`);
+const send = (message: object): void => write(JSON.stringify({ jsonrpc: '2.0', ...message }));
+const notify = (method: string, params: object = {}): void => send({ method, params });
+const texts = (...list: readonly string[]) => ({ content: list.map((text) => ({ type: 'text', text })) });
+const modern = mode === 'modern' || mode === 'dual';
+const info = { name: 'fixture', version: '1' };
+const CAPABILITIES = {
+  tools: { listChanged: true },
+  prompts: { listChanged: true },
+  resources: { subscribe: true, listChanged: true },
+  completions: {},
+  logging: {},
+};
+
+/** The text of `arguments` as it came: nothing parses the numbers. */
+const rawArguments = (line: string): string => /"arguments":(\{[^}]*\})/.exec(line)?.[1] ?? '{}';
+
+type Tool = (args: Readonly<Record<string, any>>, message: Message, line: string) => object | undefined | Promise<object | undefined>;
+
+const TOOLS: Readonly<Record<string, Tool>> = {
+  echo: (_args, { id }, line) => {
+    write(`{"jsonrpc":"2.0","id":${JSON.stringify(id)},"result":{"content":[],"structuredContent":${rawArguments(line)}}}`);
+    return undefined;
+  },
+  sleep_echo: async ({ ms, v }) => {
+    await sleep(ms);
+    return texts(v);
+  },
+  progress: async ({ steps, ms }, { params }) => {
+    const progressToken = params?._meta?.progressToken ?? 'none';
+    for (let progress = 1; progress <= steps; progress++) {
+      await sleep(ms);
+      notify('notifications/progress', { progressToken, progress, total: steps, extra: 'kept' });
+    }
+    setTimeout(() => notify('notifications/progress', { progressToken, progress: 99 }), 20);
+    return texts('done');
+  },
+  ask: (args) =>
+    new Promise((resolve) => {
+      asked.set(args.id ?? 'e1', ({ result, error }) => resolve(texts(JSON.stringify(result ?? error))));
+      send({
+        id: args.id ?? 'e1',
+        method: args.method ?? 'elicitation/create',
+        params: { message: 'Who?', requestedSchema: { type: 'object' } },
+      });
+    }),
+  ping: () =>
+    new Promise((resolve) => {
+      asked.set('p1', ({ result }) => resolve(texts(JSON.stringify(result))));
+      send({ id: 'p1', method: 'ping' });
+    }),
+  hang: () => undefined,
+  cancelled: () => texts(JSON.stringify(cancelled)),
+  meta: (_args, { params }) => texts(JSON.stringify(params?._meta ?? null)),
+  pid: () => texts(String(process.pid)),
+  count: () => texts(String(++calls)),
+  exit: () => process.exit(0),
+  crash: () => process.exit(3),
+  exit_third: () => (++calls < 3 ? undefined : process.exit(1)),
+  close_stdout: () => {
+    process.stdout.destroy();
+    closeSync(1);
+    return undefined;
+  },
+  close_stdin: () => {
+    process.stdin.destroy();
+    return texts('closed');
+  },
+  environment: () =>
+    texts(
+      JSON.stringify({
+        env: process.env,
+        cwd: process.cwd(),
+        argv: rest,
+        fds: Object.fromEntries(
+          readdirSync('/proc/self/fd').flatMap((fd) => {
+            try {
+              return [[fd, readlinkSync(`/proc/self/fd/${fd}`)]];
+            } catch {
+              return [];
+            }
+          }),
+        ),
+      }),
+    ),
+  junk: (_args, { id }) => {
+    write('Starting...');
+    write('\u001b[32m*** banner ***\u001b[0m');
+    write('');
+    write('{"level":"info"}');
+    write('{"jsonrpc":"2.0","id":999999,"result":{}}');
+    write('[{"jsonrpc":"2.0","id":1,"result":{}}]');
+    write('x'.repeat(2 * 1024 * 1024));
+    send({ id, result: texts('good') });
+    process.stdout.write('{"half":');
+    return undefined;
+  },
+  noise: async (args) => {
+    for (let i = 0; i < args.mb; i++) {
+      if (!process.stderr.write(`${`noise ${i} `.padEnd(1000, '.')}\n`.repeat(1024)))
+        await new Promise((go) => process.stderr.once('drain', go));
+    }
+    return texts('quiet');
+  },
+  bytewise: async (_args, { id }) => {
+    const bytes = Buffer.from(`${JSON.stringify({ jsonrpc: '2.0', id, result: texts('a — b 😀') })}\n`);
+    for (const byte of bytes) {
+      writeSync(1, Uint8Array.of(byte));
+      if (byte > 0x7f) await sleep(2);
+    }
+    return undefined;
+  },
+  wide: () => texts('€'.repeat(100_000)),
+  bad_answer: (_args, { id }) => {
+    write(`{"jsonrpc":"2.0","id":${JSON.stringify(id)},"result":{},"error":null}`);
+    return undefined;
+  },
+  changes: () => {
+    for (const kind of ['tools', 'prompts', 'resources']) notify(`notifications/${kind}/list_changed`);
+    for (const uri of ['test://a', 'test://b']) notify('notifications/resources/updated', { uri });
+    return texts([...watched].join(','));
+  },
+  stubborn: () => {
+    process.on('SIGTERM', () => undefined);
+    process.stdin.on('end', () => undefined);
+    setInterval(() => undefined, 1000);
+    return texts(String(process.pid));
+  },
+  grandchild: () => {
+    const code = "process.on('SIGTERM',()=>{});setInterval(()=>{},1000)";
+    const child = spawn(process.execPath, ['-e', code], { stdio: ['ignore', 'inherit', 'inherit'] });
+    return texts(String(child.pid));
+  },
+};
+
+async function serve(message: Message, line: string): Promise<object | undefined> {
+  const { id, method, params } = message;
+  switch (method) {
+    case 'initialize':
+      if (mode === 'modern') return { error: { code: -32022, message: 'only modern', data: { supported: ['2026-07-28'] } } };
+      return { protocolVersion: '2025-11-25', capabilities: CAPABILITIES, serverInfo: info, instructions: 'Use\nit.' };
+    case 'server/discover':
+      if (!modern) return { error: { code: -32601, message: 'Method not found' } };
+      return { resultType: 'complete', supportedVersions: ['2026-07-28'], capabilities: CAPABILITIES, ttlMs: 0, cacheScope: 'private' };
+    case 'ping':
+      return {};
+    case 'tools/list':
+      return { tools: Object.keys(TOOLS).map((name) => ({ name, inputSchema: { type: 'object' } })) };
+    case 'resources/read':
+      return params?.uri === 'test://a'
+        ? { contents: [{ uri: 'test://a', text: 'A' }], _meta: { own: 1 } }
+        : { error: { code: -32002, message: 'Resource not found' } };
+    case 'resources/subscribe':
+      if (params?.uri === 'test://no') return { error: { code: -32602, message: 'no' } };
+      watched.add(params?.uri ?? '');
+      return {};
+    case 'resources/unsubscribe':
+      watched.delete(params?.uri ?? '');
+      return {};
+    case 'subscriptions/listen':
+      listening = id;
+      notify('notifications/subscriptions/acknowledged', { notifications: params?.notifications, _meta: stamp(id) });
+      return undefined;
+    case 'tools/call': {
+      const tool = TOOLS[params?.name ?? ''];
+      if (tool === undefined) return { error: { code: -32602, message: 'Unknown tool' } };
+      return tool(params?.arguments ?? {}, message, line);
+    }
+    default:
+      return { error: { code: -32601, message: 'Method not found' } };
+  }
+}
+
+const stamp = (id: unknown) => ({ 'io.modelcontextprotocol/subscriptionId': id });
+
+function take(line: string): void {
+  const message = JSON.parse(line) as Message;
+  const { id, method, params } = message;
+  if (method === undefined) {
+    asked.get(id)?.(message);
+    return;
+  }
+  if (id === undefined) {
+    if (method === 'notifications/cancelled') cancelled.push(params?.requestId);
+    if (method === 'notifications/cancelled' && params?.requestId === listening) listening = undefined;
+    return;
+  }
+  if (mode === 'mute') return;
+  void serve(message, line).then((answer) => {
+    if (answer === undefined) return;
+    send('error' in answer ? { id, ...answer } : { id, result: modern ? { resultType: 'complete', ...answer } : answer });
+  });
+}
+
+if (mode === 'exit') process.exit(Number(rest[0] ?? 1));
+if (mode === 'flaky') setTimeout(() => process.exit(1), 50);
+let held = '';
+process.stdin.setEncoding('utf8');
+process.stdin.on('data', (chunk: string) => {
+  const lines = (held + chunk).split('\n');
+  held = lines.pop() ?? '';
+  for (const line of lines) if (line !== '') take(line);
+});
+process.stderr.write('fixture is up\n');
