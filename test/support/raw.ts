@@ -13,11 +13,17 @@ export interface RawAnswer {
 /** One thing to do on the socket: send text (latin1) or bytes, or wait. */
 export type Step = string | Uint8Array | number;
 
-/** Sends steps over one TCP connection and listens until the server closes it or `limit_ms` passed. */
-export function rawExchange(port: number, steps: readonly Step[], limit_ms = 2000, host = '127.0.0.1'): Promise<RawAnswer> {
+/** Sends steps over one TCP connection, or what `open` makes of it, and listens until the server closes it or `limit_ms` passed. */
+export function rawExchange(
+  port: number,
+  steps: readonly Step[],
+  limit_ms = 2000,
+  host = '127.0.0.1',
+  open: (port: number, host: string) => Socket = (port, host) => connect({ port, host }),
+): Promise<RawAnswer> {
   return new Promise((resolve) => {
     const started = performance.now();
-    const socket = connect({ port, host });
+    const socket = open(port, host);
     let text = '';
     let over = false;
     const finish = (end: RawAnswer['end']): void => {
