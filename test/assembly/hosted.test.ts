@@ -71,7 +71,7 @@ describe('runtimes of kind hosted', () => {
     try {
       assert.deepEqual(await problemsOf('none.mjs'), ['runtimes.clock.module has no named export "server" (see docs/server.md)']);
       assert.deepEqual(await problemsOf('foreign.mjs'), [
-        'runtimes.clock.module its export "server" was not made by defineServer of portcullis/server',
+        'runtimes.clock.module its export "server" was not made by defineServer of portcullis/server, and is no function that returns an official SDK server (see docs/server.md)',
       ]);
       assert.match((await problemsOf('broken.mjs'))[0] ?? '', /^runtimes\.clock\.module could not be loaded: /);
       assert.deepEqual(await problemsOf('invalid.mjs'), [
