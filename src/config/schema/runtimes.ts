@@ -1,5 +1,18 @@
 import { Type } from 'typebox';
-import { choice, count, environment, type Filled, type Frozen, fileName, flag, headerFields, list, named, section, text } from './fields.js';
+import {
+  choice,
+  count,
+  environment,
+  type Filled,
+  type Frozen,
+  fileName,
+  flag,
+  headerFields,
+  list,
+  named,
+  section,
+  text,
+} from './fields.js';
 
 const ProxiedSchema = section(
   {
