@@ -29,6 +29,9 @@ const QUIET = [
   'Duration of drains, p95',
   'Calls of hosted servers that were rejected',
   'Starts',
+  'Servers over stdio',
+  'Memory of servers over stdio',
+  'Servers over stdio that ended',
 ];
 
 describe('promtool', () => {

@@ -146,7 +146,11 @@ describe('drain of a gateway process', () => {
     const took_ms = performance.now() - started;
     assert.ok(took_ms < DELAY_MS + TIMEOUT_MS, `exit after ${took_ms} ms`);
     const { ready, live } = await probes;
-    assert.deepEqual(ready, ['503 draining', '503 closing', '503 closed']);
+    // The first probe may be faster than the signal.
+    assert.deepEqual(
+      ready.filter((state, at) => at > 0 || state !== '200 serving'),
+      ['503 draining', '503 closing', '503 closed'],
+    );
     assert.deepEqual(live, [200]);
     assert.match(gateway.output, /"killed":0,.*"message":"drain done"/);
     agent.destroy();
