@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { after, before, describe, it } from 'node:test';
 import { freePort } from '../support/e2e/everything-server.js';
 import { type Shell, startShell } from '../support/e2e/shell.js';
@@ -53,6 +53,18 @@ function isFree(port: number): Promise<boolean> {
   });
 }
 
+/** For a gateway without a config file, when the usual ports are taken. */
+function flags(): string {
+  return PORTS.some((port) => ports.get(port) !== port) ? ` --port ${ports.get('8080')} --ops-port ${ports.get('9090')}` : '';
+}
+
+function writeAll(files: Readonly<Record<string, string>>): void {
+  for (const [name, text] of Object.entries(files)) {
+    mkdirSync(dirname(join(folder, name)), { recursive: true });
+    writeFileSync(join(folder, name), text, { mode: 0o755 });
+  }
+}
+
 /** The only block that begins so. */
 function block(begin: string): string {
   const found = blocks.filter(({ text }) => text.startsWith(ported(begin)));
@@ -92,6 +104,8 @@ describe('README.md', () => {
         "sh export PROBE_KEY_SHA256=$(printf %s my-key | sha256sum | cut -d' ' -f1)",
         "sh curl -si http://127.0.0.1:8080/everything/mcp -d '{}' -H 'Content-Type: application/json'                        # 401",
         "sh export PROBE_KEY_SHA256=$(printf %s my-key | sha256sum | cut -d' ' -f1)",
+        'sh npx portcullis run -- npx -y @modelcontextprotocol/server-filesystem ~/shared',
+        'yaml runtimes:',
         "ts import { defineServer, defineTool, Type } from 'portcullis/server';",
         "ts import { createGateway } from 'portcullis';",
       ].map(ported),
@@ -124,9 +138,7 @@ describe('README.md', () => {
   it('five minutes with a server of your own', async () => {
     const server = shell(block('PORT=3001'));
     await until('the server listens', () => /listening on port/.test(server.output), 20_000);
-    const taken = PORTS.some((port) => ports.get(port) !== port);
-    const flags = taken ? ` --port ${ports.get('8080')} --ops-port ${ports.get('9090')}` : '';
-    const plain = shell(block('npx portcullis run http').trimEnd() + flags);
+    const plain = shell(block('npx portcullis run http').trimEnd() + flags());
     await until('the gateway serves', answers(`${at('9090')}/readyz`), 20_000);
     const direct = await whole(`${at('3001')}/mcp`, INITIALIZE);
     const through = await whole(`${at('8080')}/mcp`, INITIALIZE);
@@ -136,7 +148,7 @@ describe('README.md', () => {
     await plain.stop('SIGINT');
     assert.match(plain.output, /drain done/);
 
-    const config = block('listener:') + (taken ? `ops: { port: ${ports.get('9090')} }\n` : '');
+    const config = block('listener:') + (flags() === '' ? '' : `ops: { port: ${ports.get('9090')} }\n`);
     writeFileSync(join(folder, 'portcullis.yaml'), config);
     const guarded = shell(
       block('export PROBE_KEY_SHA256'.concat("=$(printf %s my-key | sha256sum | cut -d' ' -f1)\nnpx portcullis validate")),
@@ -158,6 +170,44 @@ describe('README.md', () => {
     assert.equal((await whole(`${at('8080')}/second/mcp`, INITIALIZE)).status, 401);
     await guarded.stop('SIGINT');
     await server.stop('SIGKILL');
+  });
+
+  it('a server over stdio, one or many', async () => {
+    const home = join(folder, 'home');
+    const env = { HOME: home };
+    // Stands in for the package that the line would download: another server of the same makers.
+    const name = '@modelcontextprotocol/server-filesystem';
+    const everything = repositoryPath('node_modules/@modelcontextprotocol/server-everything/dist/index.js');
+    writeAll({
+      [`node_modules/${name}/package.json`]: JSON.stringify({
+        name,
+        version: '1.0.0',
+        type: 'module',
+        bin: { 'mcp-server-filesystem': 'index.js' },
+      }),
+      [`node_modules/${name}/index.js`]: '',
+      'node_modules/.bin/mcp-server-filesystem': `#!/bin/sh\nexec node ${everything} stdio\n`,
+      'home/shared/note.txt': 'x',
+      'home/.cursor/mcp.json': JSON.stringify({ mcpServers: { one: { command: 'node', args: [everything, 'stdio'] } } }),
+      '.vscode/mcp.json': JSON.stringify({ servers: { two: { type: 'stdio', command: 'node', args: [everything, 'stdio'] } } }),
+    });
+    const [one = '', many = '', imported = ''] = block('npx portcullis run -- npx').split('\n');
+    for (const [line, path] of [
+      [one, '/mcp'],
+      [many, '/one/mcp'],
+    ] as const) {
+      const gateway = shell(line.replace('portcullis run', `portcullis run${flags()}`), env);
+      await until(`the gateway serves: ${gateway.output}`, answers(`${at('9090')}/readyz`), 20_000);
+      const answer = await whole(at('8080') + path, INITIALIZE);
+      assert.match(answer.text, /"serverInfo":\{"name":"mcp-servers\/everything"/, `${line}: ${gateway.output}`);
+      await gateway.stop('SIGINT');
+      assert.match(gateway.output, /drain done/);
+    }
+    const { code, output } = await ended(`${imported}\nnpx portcullis validate`);
+    assert.equal(code, 0, output);
+    assert.match(output, /OK .*portcullis\.yaml: 1 route, 0 gates, 1 runtime/);
+    writeAll({ 'stdio.yaml': block('runtimes:'), 'server.js': '' });
+    assert.equal((await ended('npx portcullis validate -c stdio.yaml')).code, 0);
   });
 
   it('the programs compile and run', async () => {
