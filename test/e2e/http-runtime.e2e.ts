@@ -4,9 +4,10 @@ import { createHash, randomBytes } from 'node:crypto';
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 import { after, before, describe, it } from 'node:test';
-import { exportJWK, generateKeyPair } from 'jose';
+import { Browser } from '../support/e2e/browser.js';
 import { freePort } from '../support/e2e/everything-server.js';
 import { type RunningGateway, startGateway } from '../support/e2e/gateway.js';
+import { mountedProvider } from '../support/e2e/mounted-provider.js';
 import { until } from '../support/e2e/until.js';
 import { startMcpUpstream } from '../support/mcp-upstream.js';
 import { rawExchange, type Step } from '../support/raw.js';
@@ -224,7 +225,7 @@ describe('an authorization server behind a prefix', () => {
     mcp = await startMcpUpstream();
     const port = await freePort();
     base = `http://127.0.0.1:${port}`;
-    provider = await mounted('/idp', `${base}/idp`);
+    provider = await mountedProvider('/idp', `${base}/idp`);
     provider.on('connection', (socket) => void sockets.add(socket));
     const provider_port = await listen(provider);
     issuing = await startGateway(`
@@ -289,92 +290,3 @@ routes:
     assert.equal(JSON.parse(call.text).result.content[0].text, 'hi');
   });
 });
-
-/** Follows redirects and forms as a browser does, with cookies by path. */
-class Browser {
-  readonly #cookies = new Map<string, { readonly value: string; readonly path: string }>();
-
-  get paths(): ReadonlySet<string> {
-    return new Set([...this.#cookies.values()].map(({ path }) => path));
-  }
-
-  /** Answers login and consent until a redirect leads away; returns where to. */
-  async signIn(first: string): Promise<URL> {
-    let url = new URL(first);
-    let form: string | undefined;
-    for (let step = 0; step < 20; step++) {
-      const answer = await this.#visit(url, form);
-      form = undefined;
-      if (answer.headers.location !== undefined) {
-        const next = new URL(answer.headers.location, url);
-        if (next.origin !== url.origin) return next;
-        url = next;
-        continue;
-      }
-      const action = /<form[^>]*action="([^"]+)"/.exec(answer.text)?.[1];
-      const prompt = /name="prompt" value="(\w+)"/.exec(answer.text)?.[1];
-      if (action === undefined || prompt === undefined) throw new Error(`${url}: ${answer.status} ${answer.text.slice(0, 2000)}`);
-      url = new URL(action, url);
-      form = new URLSearchParams({ prompt, login: 'alice', password: 'any' }).toString();
-    }
-    throw new Error('no end');
-  }
-
-  async #visit(url: URL, form: string | undefined) {
-    const cookie = [...this.#cookies].filter(
-      ([, { path }]) => url.pathname === path || url.pathname.startsWith(`${path.replace(/\/$/, '')}/`),
-    );
-    const headers = {
-      accept: 'text/html',
-      ...(cookie.length === 0 ? {} : { cookie: cookie.map(([name, { value }]) => `${name}=${value}`).join('; ') }),
-      ...(form === undefined ? {} : { 'content-type': 'application/x-www-form-urlencoded', origin: url.origin }),
-    };
-    const answer = await whole(url.href, form === undefined ? { headers } : { method: 'POST', headers, body: form });
-    for (const line of answer.headers['set-cookie'] ?? []) {
-      const [, name = '', value = ''] = /^([^=]+)=([^;]*)/.exec(line) ?? [];
-      this.#cookies.set(name, { value, path: /; path=([^;]+)/i.exec(line)?.[1] ?? '/' });
-    }
-    return answer;
-  }
-}
-
-/** A real oidc-provider, mounted below a path as express would mount it. */
-async function mounted(prefix: string, issuer: string): Promise<Server> {
-  // @ts-expect-error The package ships no types.
-  const { default: Provider } = await import('oidc-provider');
-  const { privateKey } = await generateKeyPair('RS256', { extractable: true });
-  const provider = new Provider(issuer, {
-    jwks: { keys: [{ ...(await exportJWK(privateKey)), use: 'sig', alg: 'RS256', kid: 'one' }] },
-    scopes: ['mcp.read'],
-    clients: [
-      {
-        client_id: 'agent',
-        token_endpoint_auth_method: 'none',
-        grant_types: ['authorization_code'],
-        response_types: ['code'],
-        redirect_uris: ['https://client.test/callback'],
-      },
-    ],
-    findAccount: (_ctx: unknown, id: string) => ({ accountId: id, claims: () => ({ sub: id }) }),
-    features: {
-      devInteractions: { enabled: true },
-      resourceIndicators: {
-        enabled: true,
-        getResourceServerInfo: (_ctx: unknown, audience: string) => ({
-          audience,
-          scope: 'mcp.read',
-          accessTokenFormat: 'jwt',
-          jwt: { sign: { alg: 'RS256' } },
-        }),
-      },
-    },
-  });
-  provider.proxy = true;
-  const handle = provider.callback();
-  return createServer((request, response) => {
-    const { url = '' } = request;
-    if (!url.startsWith(prefix)) return void response.writeHead(404).end();
-    Object.assign(request, { originalUrl: url, url: url.slice(prefix.length) || '/' });
-    handle(request, response);
-  });
-}
