@@ -24,6 +24,8 @@ export interface ChildDeps {
   readonly clock: Clock;
   readonly host: ProcessHost;
   tooLong(): void;
+  /** It had to be killed to end. */
+  killed(): void;
 }
 
 /**
@@ -46,9 +48,11 @@ class StdioChild implements Launched, Pipe {
   #tellGone: () => void = ignore;
   /** Nothing is read or written any more. */
   #closed = false;
-  #exit: PipeEnd | undefined;
+  #end: PipeEnd | undefined;
+  #exit: Launched['exit'];
   #ladder: Timer | undefined;
   #grace_ms = LADDER_MS;
+  #killed = false;
 
   constructor({ command, args, cwd, env, max_line_bytes }: ChildOptions, deps: ChildDeps) {
     this.#deps = deps;
@@ -78,6 +82,10 @@ class StdioChild implements Launched, Pipe {
     return this.#child?.pid;
   }
 
+  get exit(): Launched['exit'] {
+    return this.#exit;
+  }
+
   get last_words(): readonly string[] {
     return this.#words?.lines ?? [];
   }
@@ -103,7 +111,7 @@ class StdioChild implements Launched, Pipe {
     this.#closed = true;
     const hurry = grace_ms < this.#grace_ms;
     if (hurry) this.#grace_ms = grace_ms;
-    if (this.#exit === undefined && this.#child?.pid !== undefined && (hurry || this.#ladder === undefined)) this.#descend();
+    if (this.#end === undefined && this.#child?.pid !== undefined && (hurry || this.#ladder === undefined)) this.#descend();
     return this.gone;
   }
 
@@ -114,14 +122,14 @@ class StdioChild implements Launched, Pipe {
       if (child.pid === undefined) this.#notStarted(error);
     });
     child.on('exit', (code, signal) => this.#exited(signal !== null ? 'signal' : code === 0 ? 'exit' : 'crash', code, signal));
-    stdin?.on('error', () => this.#later(() => this.#lost(this.#exit ?? 'stdin')));
+    stdin?.on('error', () => this.#later(() => this.#lost(this.#end ?? 'stdin')));
     stdout?.on('error', ignore);
     stdout?.on('data', (chunk: Buffer) => this.#framer.push(chunk));
     stdout?.on('end', () => {
       this.#framer.end();
       // A child that exits closes its output a moment before.
-      if (this.#exit === undefined) this.#later(() => this.#lost(this.#exit ?? 'stdout'));
-      else this.#lost(this.#exit);
+      if (this.#end === undefined) this.#later(() => this.#lost(this.#end ?? 'stdout'));
+      else this.#lost(this.#end);
     });
     if (stdout !== null) throttle(stdout, this.#deps.clock);
     return stderr === null ? undefined : listenToStderr(stderr, this.#deps.log, this.#deps.clock, child.pid);
@@ -130,16 +138,18 @@ class StdioChild implements Launched, Pipe {
   #notStarted(error: unknown): void {
     const code = (error as { readonly code?: unknown }).code;
     this.#deps.log.error({ code: typeof code === 'string' ? code : 'unknown' }, 'the command could not be started');
-    this.#exit = 'spawn';
+    this.#end = 'spawn';
     this.#lost('spawn');
     this.#tellGone();
   }
 
   #exited(end: PipeEnd, code: number | null, signal: string | null): void {
-    this.#exit = end;
+    this.#end = end;
+    this.#exit = { code, signal };
     this.#ladder?.cancel();
     const { pid } = this;
     this.#deps.log.debug({ pid, code, signal }, 'a child ended');
+    if (this.#killed) this.#deps.killed();
     // What it wrote last is still on its way, unless a grandchild holds the pipe open.
     this.#later(() => this.#lost(end));
     if (pid === undefined) return this.#tellGone();
@@ -154,7 +164,7 @@ class StdioChild implements Launched, Pipe {
   #lost(end: PipeEnd): void {
     if (this.#closed) return;
     this.#closed = true;
-    if (this.#exit === undefined) void this.stop(LADDER_MS);
+    if (this.#end === undefined) void this.stop(LADDER_MS);
     this.onClose(end);
   }
 
@@ -167,7 +177,9 @@ class StdioChild implements Launched, Pipe {
     const step = this.#grace_ms / 3;
     this.#ladder = clock.timer(step, () => {
       signalGroup(host, pid, 'SIGTERM');
-      this.#ladder = clock.timer(step, () => void signalGroup(host, pid, 'SIGKILL'));
+      this.#ladder = clock.timer(step, () => {
+        this.#killed = signalGroup(host, pid, 'SIGKILL');
+      });
     });
   }
 

@@ -46,8 +46,20 @@ export function createStdio(options: StdioOptions, deps: StdioDeps): PeerRuntime
   const { command, args, cwd, max_line_bytes } = options;
   const { log, clock, host } = deps;
   const env = childEnv(host.env, options.env);
-  const launch = () => startChild({ command, args, cwd, env, max_line_bytes }, { log, clock, host, tooLong: () => deps.junk('too_long') });
-  return createPeerRuntime({ ...options, kind: 'stdio', tells_identity: false }, { ...deps, launch });
+  const runtime: PeerRuntime = createPeerRuntime({ ...options, kind: 'stdio', tells_identity: false }, { ...deps, launch });
+  function launch() {
+    return startChild(
+      { command, args, cwd, env, max_line_bytes },
+      {
+        log,
+        clock,
+        host,
+        tooLong: () => deps.junk('too_long'),
+        killed: () => runtime.health === 'stopped' && deps.telemetry.drainKilled('child', 1),
+      },
+    );
+  }
+  return runtime;
 }
 
 /** Of its own environment the gateway hands on these only: everything else could be a secret of another part. */

@@ -40,6 +40,8 @@ export interface SupervisorDeps {
  * ends it is started again, at once after a long life, else after a growing pause; meanwhile calls are refused at once.
  */
 export class Supervisor {
+  /** Runs for each peer that becomes the shared one, before anybody uses it. */
+  onReady: (shared: Shared) => void = () => undefined;
   readonly #options: SupervisorOptions;
   readonly #deps: SupervisorDeps;
   readonly #waiting = new Set<Waiter>();
@@ -181,6 +183,7 @@ export class Supervisor {
     this.#starting = undefined;
     this.#shared = shared;
     this.#health = 'ready';
+    this.onReady(shared);
     const waiting = [...this.#waiting];
     this.#waiting.clear();
     for (const waiter of waiting) waiter.ready(shared);

@@ -120,6 +120,7 @@ describe('stdio: what children do', () => {
     assert.equal((await held.done).error?.code, 'DRAINING');
     await delay(100);
     assert.deepEqual([isAlive(pid), isAlive(grandchild)], [false, false]);
+    assert.deepEqual(bench.told, ['killed child 1']);
   });
 
   it('a grandchild does not outlive its parent, nor keep its calls waiting', async () => {

@@ -37,6 +37,8 @@ describe('stdio: calls', () => {
 
   it('B09 characters cut by chunks are whole, and a line of 300 000 bytes is one answer', async () => {
     const bench = await openStdio('legacy');
+    await bench.tool('count').done;
+    await bench.settled({ calls: 0 });
     assert.equal(textOf(await bench.tool('bytewise').done), 'a — b 😀');
     assert.equal(textOf(await bench.tool('wide').done), '€'.repeat(100_000));
     assert.deepEqual(bench.junk, []);
@@ -81,12 +83,35 @@ describe('stdio: calls', () => {
     first.cancel('client');
     second.cancel('deadline');
     const seen = JSON.parse(textOf(await bench.tool('cancelled').done));
-    assert.deepEqual(seen, [2, 3]);
+    assert.deepEqual(seen, [3, 4]);
     await bench.settled({ calls: 0 });
   });
 
+  for (const mode of ['legacy', 'modern'])
+    it(`Mcp-Param headers that do not say what the arguments say are refused for a ${mode} child, which cannot see them`, async () => {
+      const bench = await openStdio(mode);
+      await bench.tool('count').done;
+      const call = (args: object, headers: Readonly<Record<string, string>>) => bench.tool('mirrored', args, { headers }).done;
+      assert.equal(textOf(await call({ v: 'é' }, { 'Mcp-Param-V': '=?base64?w6k=?=' })), 'é');
+      for (const [args, headers] of [
+        [{ v: 'a' }, { 'Mcp-Param-V': 'b' }],
+        [{ v: 'a' }, {}],
+        [{}, { 'Mcp-Param-V': 'b' }],
+      ] as const) {
+        const { status, error } = await call(args, headers);
+        assert.deepEqual([status, error?.code], [400, 'HEADER_MISMATCH']);
+      }
+      assert.equal(
+        textOf(await bench.tool('count', {}, { headers: { 'Mcp-Param-V': 'x' } }).done),
+        '2',
+        'no argument of this tool is mirrored',
+      );
+    });
+
   it('B51 junk is skipped and counted, standard error is drained, and the good answer comes', async () => {
     const bench = await openStdio('legacy');
+    await bench.tool('count').done;
+    await bench.settled({ calls: 0 });
     assert.equal(textOf(await bench.tool('junk').done), 'good');
     assert.deepEqual(bench.junk, ['no_message', 'no_message', 'no_message', 'unknown_id', 'no_message', 'too_long']);
     await bench.runtime.close(2000);

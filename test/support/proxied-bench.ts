@@ -34,6 +34,7 @@ export function createTold(): Told {
   const telemetry = {
     upstreamAnswered: (runtime: string, code: string) => void lines.push(`answered ${runtime} ${code}`),
     upstreamConnected: (runtime: string, seconds: number) => void lines.push(`connected ${runtime} ${seconds < 10}`),
+    drainKilled: (kind: string, count: number) => void lines.push(`killed ${kind} ${count}`),
     toolsListed: (route: string, names: readonly string[]) => void lines.push(`tools ${route} ${names.join(',')}`),
   } as unknown as Telemetry;
   return { lines, telemetry };

@@ -24,14 +24,17 @@ export interface BridgeParts {
 export class Bridge implements Audience {
   readonly peer: Peer;
   readonly #handshake: Handshake;
+  readonly #toolsChanged: () => void;
   readonly #parts: BridgeParts;
   readonly #tell: Teller;
   readonly #calls = new Set<PeerCall>();
   readonly #listeners: Listeners;
 
-  constructor(peer: Peer, handshake: Handshake, parts: BridgeParts) {
+  /** `tools_changed` runs when the server says so. */
+  constructor(peer: Peer, handshake: Handshake, parts: BridgeParts, tools_changed: () => void) {
     this.peer = peer;
     this.#handshake = handshake;
+    this.#toolsChanged = tools_changed;
     this.#parts = parts;
     this.#tell = bridgedTeller(handshake);
     this.#listeners = new Listeners(peer, parts.clock, handshake);
@@ -69,8 +72,10 @@ export class Bridge implements Audience {
   }
 
   notification(_line: Uint8Array, { method, uri }: Envelope): void {
-    if (method === 'notifications/tools/list_changed') this.#listeners.offer({ kind: 'tools' });
-    else if (method === 'notifications/prompts/list_changed') this.#listeners.offer({ kind: 'prompts' });
+    if (method === 'notifications/tools/list_changed') {
+      this.#toolsChanged();
+      this.#listeners.offer({ kind: 'tools' });
+    } else if (method === 'notifications/prompts/list_changed') this.#listeners.offer({ kind: 'prompts' });
     else if (method === 'notifications/resources/list_changed') this.#listeners.offer({ kind: 'resources' });
     else if (method === 'notifications/resources/updated' && uri !== undefined) this.#listeners.offer({ kind: 'updated', uri });
   }

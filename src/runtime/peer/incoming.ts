@@ -27,7 +27,7 @@ export interface Response {
  */
 export function readIncoming(line: Uint8Array): Incoming {
   const scanned = scanMessage(line);
-  if (!scanned.ok) return { kind: 'junk', id: scanned.id };
+  if (!scanned.ok) return { kind: 'junk', id: scanned.id ?? answeredBy(line) };
   const envelope = scanned.value;
   if (envelope.kind === 'response') {
     const { outcome, rpc_code } = judgeAnswer(line);
@@ -42,6 +42,15 @@ export function readIncoming(line: Uint8Array): Incoming {
   if (subscription !== undefined) return { kind: 'event', id: toRaw(line, subscription.value, subscription.to) };
   return { kind: 'notification', envelope };
 }
+
+/** The id that a broken answer names: whoever waits for it is told at once. Raw JSON text. */
+function answeredBy(line: Uint8Array): string | undefined {
+  if (line[0] !== OPEN) return undefined;
+  const { kind, id } = judgeAnswer(line);
+  return kind === 'response' ? id : undefined;
+}
+
+const OPEN = 0x7b;
 
 /** What marks a message of a subscription (MCP 2026-07-28, Subscriptions). */
 export const SUBSCRIPTION_KEY = 'io.modelcontextprotocol/subscriptionId';

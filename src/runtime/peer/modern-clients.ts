@@ -1,20 +1,28 @@
 import type { Call, Exchange } from '../../contract/runtime.js';
 import { GatewayError } from '../../errors/error.js';
 import type { Shared, Supervisor } from '../supervisor.js';
+import type { ToolsLearner } from '../tools-learner.js';
 import { Bridge, type BridgeParts } from './bridge.js';
 import type { Audience, Peer } from './peer.js';
 import { PeerCall } from './peer-call.js';
 import { tellAsIs } from './teller.js';
+import { ToolHeaders } from './tool-headers.js';
+
+export interface ModernParts extends BridgeParts {
+  /** What the gateway tells servers of itself. */
+  readonly version: string;
+}
 
 /** Modern clients: all of them share the supervisor's peer, as it is when it is modern itself, else over the bridge. */
 export class ModernClients {
   readonly #supervisor: Supervisor;
-  readonly #parts: BridgeParts;
-  #bridge: Bridge | undefined;
+  readonly #parts: ModernParts;
+  #current: Server | undefined;
 
-  constructor(supervisor: Supervisor, parts: BridgeParts) {
+  constructor(supervisor: Supervisor, parts: ModernParts) {
     this.#supervisor = supervisor;
     this.#parts = parts;
+    supervisor.onReady = (shared) => void this.#serverOf(shared);
   }
 
   handle(call: Call, exchange: Exchange): void {
@@ -24,20 +32,47 @@ export class ModernClients {
     let leave = (): void => undefined;
     exchange.onCancel(() => leave());
     leave = this.#supervisor.use({
-      ready: (shared) => !exchange.ended && this.#run(shared, call, exchange),
+      ready: (shared) => !exchange.ended && this.#run(this.#serverOf(shared), call, exchange),
       failed: (error) => exchange.fail(error),
     });
   }
 
-  #run({ peer, handshake }: Shared, call: Call, exchange: Exchange): void {
-    if (handshake === undefined) {
-      const { tools, identityOf } = this.#parts;
-      peer.audience ??= refusing(peer);
-      return new PeerCall(call, exchange, { tell: tellAsIs, tools, identity: identityOf(call) }).start(peer);
-    }
-    if (this.#bridge?.peer !== peer) this.#bridge = new Bridge(peer, handshake, this.#parts);
-    this.#bridge.handle(call, exchange);
+  #run({ peer, bridge, headers, tools }: Server, call: Call, exchange: Exchange): void {
+    const mismatch = call.method === 'tools/call' ? headers.mismatch(call) : undefined;
+    if (mismatch !== undefined) return exchange.fail(new GatewayError('HEADER_MISMATCH', { detail: mismatch }));
+    if (bridge !== undefined) return bridge.handle(call, exchange);
+    new PeerCall(call, exchange, { tell: tellAsIs, tools, identity: this.#parts.identityOf(call) }).start(peer);
   }
+
+  #serverOf(shared: Shared): Server {
+    if (this.#current?.peer !== shared.peer) this.#current = this.#meet(shared);
+    return this.#current;
+  }
+
+  #meet({ peer, handshake }: Shared): Server {
+    const { clock, version } = this.#parts;
+    const headers = new ToolHeaders();
+    const tools: ToolsLearner = {
+      learn: (route, message) => {
+        this.#parts.tools.learn(route, message);
+        headers.learn(message);
+      },
+    };
+    const relist = (): void => headers.ask(peer, clock, handshake === undefined ? version : undefined);
+    relist();
+    if (handshake !== undefined) return { peer, headers, tools, bridge: new Bridge(peer, handshake, { ...this.#parts, tools }, relist) };
+    peer.audience = refusing(peer);
+    return { peer, headers, tools, bridge: undefined };
+  }
+}
+
+/** The shared server of the moment, and what belongs to it alone. */
+interface Server {
+  readonly peer: Peer;
+  readonly headers: ToolHeaders;
+  readonly tools: ToolsLearner;
+  /** For a legacy one. */
+  readonly bridge: Bridge | undefined;
 }
 
 /** A modern server asks nothing (MCP 2026-07-28, stdio); one that does so is told no. What it says to nobody in particular is dropped. */

@@ -62,7 +62,7 @@ export function createPeerRuntime(options: PeerRuntimeOptions, deps: PeerRuntime
   };
   const parts = { clock, tools: createToolsLearner(deps.telemetry, clock), identityOf };
   const sessions = new Sessions(options, { ...parts, seal: deps.seal, starter, supervisor });
-  const modern = new ModernClients(supervisor, parts);
+  const modern = new ModernClients(supervisor, { ...parts, version: options.version });
   let sweep: Timer | undefined;
   let stopped = false;
 

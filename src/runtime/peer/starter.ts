@@ -83,11 +83,11 @@ export class Starter {
     return false;
   }
 
-  #ended(end: PipeEnd, peer: Peer, { pid, last_words }: Launched): void {
+  #ended(end: PipeEnd, peer: Peer, { pid, exit, last_words }: Launched): void {
     // One that never answered anything tells that the next one will not either.
     if (!peer.spoke) this.backoff.failed();
     this.#deps.ended(end);
-    this.#deps.log.warn({ pid, how: end, answered: peer.spoke, stderr: last_words.slice(-5) }, 'the MCP server ended by itself');
+    this.#deps.log.warn({ pid, how: end, ...exit, answered: peer.spoke, stderr: last_words.slice(-5) }, 'the MCP server ended by itself');
   }
 }
 

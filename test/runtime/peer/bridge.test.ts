@@ -150,6 +150,6 @@ describe('modern clients of a legacy child', () => {
       _meta: { 'io.modelcontextprotocol/subscriptionId': 's1' },
     });
     listen.cancel('client');
-    assert.deepEqual(JSON.parse(textOf(await bench.tool('cancelled').done)), [2]);
+    assert.deepEqual(JSON.parse(textOf(await bench.tool('cancelled').done)), [3]);
   });
 });

@@ -15,6 +15,8 @@ export const FIXTURE = repositoryPath('dist/test/support/stdio/server.js');
 export interface StdioBench {
   readonly runtime: ReturnType<typeof createStdio>;
   readonly log: TestLog;
+  /** What telemetry was told. */
+  readonly told: readonly string[];
   readonly junk: readonly string[];
   readonly ends: readonly string[];
   send(call: Call, init?: FakeExchangeInit): FakeExchange;
@@ -54,6 +56,7 @@ export async function openStdio(
   env: Readonly<Record<string, string>> = {},
 ): Promise<StdioBench> {
   const log = makeLog();
+  const told = createTold();
   const junk: string[] = [];
   const ends: string[] = [];
   const seal = createSessionSeal({ keys: ['test secret'], ttl_s: 3600, clock: realClock });
@@ -77,7 +80,7 @@ export async function openStdio(
     {
       log,
       clock: realClock,
-      telemetry: createTold().telemetry,
+      telemetry: told.telemetry,
       seal,
       host: { env: { PATH: process.env.PATH, ...env }, kill: (pid, signal) => process.kill(pid, signal) },
       junk: (reason) => void junk.push(reason),
@@ -96,6 +99,7 @@ export async function openStdio(
   return {
     runtime,
     log,
+    told: told.lines,
     junk,
     ends,
     send,

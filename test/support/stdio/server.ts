@@ -41,6 +41,8 @@ const CAPABILITIES = {
   logging: {},
 };
 
+const MIRRORED = { type: 'object', properties: { v: { type: 'string', 'x-mcp-header': 'V' } } };
+
 /** The text of `arguments` as it came: nothing parses the numbers. */
 const rawArguments = (line: string): string => /"arguments":(\{[^}]*\})/.exec(line)?.[1] ?? '{}';
 
@@ -55,6 +57,7 @@ const TOOLS: Readonly<Record<string, Tool>> = {
     await sleep(ms);
     return texts(v);
   },
+  mirrored: ({ v }) => texts(String(v)),
   progress: async ({ steps, ms }, { params }) => {
     const progressToken = params?._meta?.progressToken ?? 'none';
     for (let progress = 1; progress <= steps; progress++) {
@@ -131,6 +134,15 @@ const TOOLS: Readonly<Record<string, Tool>> = {
     }
     return texts('quiet');
   },
+  flood: async (args) => {
+    const junk = `${'{"junk":true} '.padEnd(1023, 'x')}\n`.repeat(1024);
+    for (let i = 0; i < args.mb; i++) if (!process.stdout.write(junk)) await new Promise((go) => process.stdout.once('drain', go));
+    return texts('flooded');
+  },
+  half: (_args, { id }) => {
+    process.stdout.write(`{"jsonrpc":"2.0","id":${id},"result":{"con`, () => process.exit(0));
+    return undefined;
+  },
   bytewise: async (_args, { id }) => {
     const bytes = Buffer.from(`${JSON.stringify({ jsonrpc: '2.0', id, result: texts('a — b 😀') })}\n`);
     for (const byte of bytes) {
@@ -157,7 +169,8 @@ const TOOLS: Readonly<Record<string, Tool>> = {
   },
   grandchild: () => {
     const code = "process.on('SIGTERM',()=>{});setInterval(()=>{},1000)";
-    const child = spawn(process.execPath, ['-e', code], { stdio: ['ignore', 'inherit', 'inherit'] });
+    // The mark of the test that started us, so that it finds this one too.
+    const child = spawn(process.execPath, ['-e', code, ...rest], { stdio: ['ignore', 'inherit', 'inherit'] });
     return texts(String(child.pid));
   },
 };
@@ -174,7 +187,7 @@ async function serve(message: Message, line: string): Promise<object | undefined
     case 'ping':
       return {};
     case 'tools/list':
-      return { tools: Object.keys(TOOLS).map((name) => ({ name, inputSchema: { type: 'object' } })) };
+      return { tools: Object.keys(TOOLS).map((name) => ({ name, inputSchema: name === 'mirrored' ? MIRRORED : { type: 'object' } })) };
     case 'resources/read':
       return params?.uri === 'test://a'
         ? { contents: [{ uri: 'test://a', text: 'A' }], _meta: { own: 1 } }
