@@ -74,6 +74,15 @@ export class Connection implements Framing {
     this.seen_bytes = seen;
   }
 
+  /** A long stream begins: what only the arrival of its request needed is let go, the caller's credential with it. */
+  forgetArrival(): void {
+    const { request } = this;
+    if (request === undefined) return;
+    request.removeAllListeners('data').removeAllListeners('end');
+    request.rawHeaders = [];
+    request.headers = {};
+  }
+
   /** The head's own bytes are within `max`: white space that the parser hid shows once the body is whole. */
   headFits(max: number): boolean {
     return this.socket.bytesRead - this.base - Math.max(this.content_length, 0) <= max;

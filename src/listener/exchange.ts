@@ -2,6 +2,7 @@ import type { Claims } from '../contract/claims.js';
 import type { Clock } from '../contract/clock.js';
 import type { Limits } from '../contract/limits.js';
 import type { AnswerOutcome, AnswerWriter, Call, EndReason, Exchange, HeaderList } from '../contract/runtime.js';
+import { settledCall } from '../contract/settled-call.js';
 import type { RequestOutcome, Telemetry } from '../contract/telemetry.js';
 import { GatewayError } from '../errors/error.js';
 import type { Connection, Ticking, WorkView } from './connection.js';
@@ -68,8 +69,9 @@ export class CallExchange implements Exchange, Ticking {
   /** Starts the clock of a call; false when it was refused because no subscription slot is free. */
   begin(call: Call): boolean {
     const { limits, clock } = this.#env;
-    this.#call = call;
-    if (call.kind === 'get_stream' || call.method === 'subscriptions/listen') {
+    const long = call.kind === 'get_stream' || call.method === 'subscriptions/listen';
+    this.#call = long ? settledCall(call) : call;
+    if (long) {
       if (!this.#env.slots.take(this.#asked.route)) {
         this.#outcome = 'overloaded';
         this.fail(new GatewayError('TOO_MANY_STREAMS', { headers: { 'retry-after': '1' } }));
@@ -140,6 +142,7 @@ export class CallExchange implements Exchange, Ticking {
     response.writeHead(200, list);
     response.flushHeaders();
     this.#asked.connection.phase = 'streaming';
+    if (kind !== 'response') this.#asked.connection.forgetArrival();
     this.#stream = new EventStream(response, {
       limits: this.#env.limits,
       clock: this.#env.clock,

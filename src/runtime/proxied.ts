@@ -2,6 +2,7 @@ import type { Pool } from 'undici';
 import type { Clock } from '../contract/clock.js';
 import type { Log } from '../contract/log.js';
 import type { Call, Exchange, Health, Runtime } from '../contract/runtime.js';
+import { settledCall } from '../contract/settled-call.js';
 import type { Telemetry } from '../contract/telemetry.js';
 import { GatewayError } from '../errors/error.js';
 import type { OpenSession, ProxiedParts } from './answer.js';
@@ -114,9 +115,10 @@ export function createProxied(options: ProxiedOptions, deps: ProxiedDeps): Proxi
       call.identity !== undefined && call.route.forward_identity_header !== undefined ? forwardedIdentity(call.identity) : undefined;
     const headers = requestHeaders(fixed[method.fixed], call, session?.upstream, identity);
     const body = method.name === 'POST' ? call.body : null;
-    const pool = call.kind === 'get_stream' || call.method === 'subscriptions/listen' ? streams : calls;
+    const long = call.kind === 'get_stream' || call.method === 'subscriptions/listen';
+    const pool = long ? streams : calls;
     const route: FlightRoute = { request: { path: target, method: method.name, headers, body }, watch, lane, pool };
-    new Flight(parts, route, call, exchange, session).start();
+    new Flight(parts, route, long ? settledCall(call) : call, exchange, session).start();
   };
 
   return {
