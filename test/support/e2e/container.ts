@@ -1,7 +1,6 @@
 import { mkdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { repositoryPath } from '../repository.js';
 import { type Child, startProgram } from './child.js';
 import { currentNode } from './current-node.js';
 import type { ImageTree } from './image-tree.js';
