@@ -28,6 +28,8 @@ import { version } from './version.js';
 
 export interface GatewayParts {
   readonly log: Log;
+  /** Takes denials, failed calls and access lines: they are written whatever the level of `log` is. Default: `log`. */
+  readonly record?: Log;
   readonly clock?: Clock;
   /** Where `telemetry.audit.file: "-"` goes. */
   readonly stdout?: NodeJS.WritableStream;
@@ -64,15 +66,15 @@ export interface Gateway {
 export function assembleGateway(loaded: LoadedConfig, parts: GatewayParts): Gateway {
   const { config } = loaded;
   const { limits, keep_alive } = config.listener;
-  const { log, clock = systemClock } = parts;
+  const { log, record = log, clock = systemClock } = parts;
   const problems = certificateProblems(config);
   if (problems.length > 0) throw new ConfigError(problems);
   const abort = new AbortController();
   const prometheus = createPrometheus({ version, clock, ...(parts.process === undefined ? {} : { process: parts.process }) });
   const { metrics } = prometheus;
-  const telemetry = config.telemetry.log.access ? withAccessLog(prometheus.telemetry, log) : prometheus.telemetry;
+  const telemetry = config.telemetry.log.access ? withAccessLog(prometheus.telemetry, record) : prometheus.telemetry;
   const audit = openAudit(config, { clock, log, metrics, stdout: parts.stdout });
-  const told = tellDecisions(createRefusalLog(log, clock), audit, log);
+  const told = tellDecisions(createRefusalLog(record, clock), audit, record);
   const listener = new Listener(
     { limits, keep_alive, tls: tlsSettings(config) },
     { clock, log, telemetry, readClaims: (headers, method) => readClaims(headers, method, 'defer'), ...told },

@@ -2,16 +2,17 @@ import type { LoadedConfig } from '../config/load.js';
 import type { Log } from '../contract/log.js';
 import { assembleGateway, type Gateway } from '../gateway.js';
 import { systemClock } from '../system-clock.js';
-import { createLog } from '../telemetry/log.js';
+import { createLog, type LogLevel } from '../telemetry/log.js';
 import { CliExit, EXIT } from './exit.js';
 import { located } from './located.js';
 import type { RunIo } from './run-io.js';
 
-/** The log that `telemetry.log` asks for, on standard output. */
-export function logOf({ config }: LoadedConfig, io: RunIo): Log {
+/** The logs that `telemetry.log` asks for, on standard output. `level` does not silence denials and what else is recorded. */
+function logsOf({ config }: LoadedConfig, io: RunIo): { readonly log: Log; readonly record: Log } {
   const { level, format } = config.telemetry.log;
   const shape = format === 'auto' ? (io.terminal ? 'pretty' : 'json') : format;
-  return createLog({ level, format: shape, write: io.stdout, clock: systemClock });
+  const at = (least: LogLevel): Log => createLog({ level: least, format: shape, write: io.stdout, clock: systemClock });
+  return { log: at(level), record: at('info') };
 }
 
 export interface ServeOptions {
@@ -26,8 +27,9 @@ export interface ServeOptions {
  * CliExit 69 when an address cannot be bound.
  */
 export async function serveUntilSignal(loaded: LoadedConfig, io: RunIo, { ready, reread }: ServeOptions = {}): Promise<void> {
-  const log = logOf(loaded, io);
-  const gateway = assemble(loaded, log, io, reread);
+  const logs = logsOf(loaded, io);
+  const { log } = logs;
+  const gateway = assemble(loaded, logs, io, reread);
   let signals = 0;
   const release = io.onSignal((signal) => {
     signals++;
@@ -53,10 +55,10 @@ export async function serveUntilSignal(loaded: LoadedConfig, io: RunIo, { ready,
   }
 }
 
-function assemble(loaded: LoadedConfig, log: Log, io: RunIo, reread: ServeOptions['reread']): Gateway {
+function assemble(loaded: LoadedConfig, logs: ReturnType<typeof logsOf>, io: RunIo, reread: ServeOptions['reread']): Gateway {
   const { stdoutStream: stdout, process } = io;
   try {
-    return assembleGateway(loaded, { log, stdout, process, ...(reread === undefined ? {} : { reread }) });
+    return assembleGateway(loaded, { ...logs, stdout, process, ...(reread === undefined ? {} : { reread }) });
   } catch (error) {
     throw located(error, loaded);
   }

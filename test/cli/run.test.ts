@@ -5,6 +5,8 @@ import { after, before, describe, it } from 'node:test';
 import { runCli } from '../support/cli.js';
 import { startCli } from '../support/cli-running.js';
 import { folderWith } from '../support/config-files.js';
+import { freePort } from '../support/e2e/everything-server.js';
+import { until } from '../support/e2e/until.js';
 import { startMcpUpstream } from '../support/mcp-upstream.js';
 import { tool, whole } from '../support/send.js';
 import { closeServer, listen, type Upstream } from '../support/upstream.js';
@@ -81,6 +83,44 @@ describe('portcullis run', () => {
     run.signal('SIGTERM');
     assert.equal(await run.ended, 0);
     assert.equal(await call, 'ECONNRESET');
+  });
+
+  it('denials, failed calls and access lines are written whatever the level is', async () => {
+    const port = await freePort();
+    const silent = {
+      listener: { port },
+      ops: { enabled: false },
+      runtimes: { s: { kind: 'proxied', url: '${U}' }, gone: { kind: 'proxied', url: 'http://127.0.0.1:1/mcp' } },
+      routes: [
+        { path: '/mcp', public: true, runtime: 's' },
+        { path: '/gone', public: true, runtime: 'gone' },
+      ],
+      telemetry: { log: { level: 'error', access: true } },
+    };
+    writeFileSync(`${files.folder}/silent.yaml`, JSON.stringify(silent));
+    const run = startCli(['run', '-c', 'silent.yaml'], files.folder, env());
+    const url = `http://127.0.0.1:${port}`;
+    await until('it serves', () =>
+      whole(`${url}/mcp`, tool('echo')).then(
+        ({ status }) => status === 200,
+        () => false,
+      ),
+    );
+    await whole(`${url}/nowhere`, tool('echo'));
+    await whole(`${url}/gone`, tool('echo'));
+    run.signal('SIGTERM');
+    assert.equal(await run.ended, 0);
+    const lines = run.stdout
+      .trimEnd()
+      .split('\n')
+      .map((line) => JSON.parse(line) as Record<string, unknown>);
+    const told = lines.filter(({ code }) => code !== 'DRAINING').map(({ message, code }) => `${message} ${code}`);
+    assert.ok(told.includes('request refused NO_ROUTE') && told.includes('call failed UPSTREAM_UNREACHABLE'), told.join(', '));
+    assert.ok(
+      lines.some(({ level, message }) => level === 'info' && message === 'request'),
+      run.stdout,
+    );
+    assert.doesNotMatch(run.stdout, /listens on|drain begins|draining/);
   });
 
   it('a hangup puts the changed file in force, and keeps the old one when the new one cannot be used', async () => {
