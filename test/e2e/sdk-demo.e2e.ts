@@ -10,6 +10,7 @@ import { StreamableHTTPClientTransport as TransportV1 } from '@modelcontextproto
 import { type Child, startChild, startProgram } from '../support/e2e/child.js';
 import { freePort } from '../support/e2e/everything-server.js';
 import { readMetric } from '../support/e2e/gateway.js';
+import { forged } from '../support/forged.js';
 import { repositoryPath } from '../support/repository.js';
 
 const TOOLS = ['echo', 'add', 'countdown', 'whoami'];
@@ -60,7 +61,7 @@ describe('portcullis demo', () => {
     assert.equal(none.status, 401);
     assert.equal(none.challenge, `Bearer resource_metadata="${metadata_url}", scope="mcp.read"`);
     assert.equal(none.body.error.data.code, 'TOKEN_REQUIRED');
-    const wrong = await list({ authorization: `Bearer ${token().slice(0, -4)}AAAA` });
+    const wrong = await list({ authorization: `Bearer ${forged(token())}` });
     assert.equal(wrong.status, 401);
     assert.match(wrong.challenge, /^Bearer error="invalid_token", /);
     assert.equal((await list({ authorization: `Bearer ${token()}` })).status, 200);

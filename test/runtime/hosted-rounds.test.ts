@@ -4,6 +4,7 @@ import { setImmediate as turn } from 'node:timers/promises';
 import { acceptedContent, elicit, elicitUrl, type InputRequest, listRoots, type ServerDefinition, sample } from '../../src/server.js';
 import { makeIdentity } from '../../src/testing/context.js';
 import { createFakeExchange } from '../support/fake-exchange.js';
+import { forged } from '../support/forged.js';
 import { hosting, makeCall, messages } from '../support/hosted.js';
 
 const FORM = { type: 'object', properties: { name: { type: 'string' } }, required: ['name'] };
@@ -92,7 +93,7 @@ describe('multi round-trip requests, modern', () => {
     assert.deepEqual(await refused(greet({ requestState }, { title: 'Mr' })), INVALID);
     assert.deepEqual(await refused({ name: 'ask', arguments: { title: 'Dr' }, requestState }), INVALID);
     assert.deepEqual(await refused({ name: 'p', requestState }, alice, 'prompts/get'), INVALID);
-    assert.deepEqual(await refused(greet({ requestState: `${requestState.slice(0, -2)}AA` })), INVALID);
+    assert.deepEqual(await refused(greet({ requestState: forged(requestState) })), INVALID);
     assert.deepEqual(await refused(greet({ requestState: 7 })), INVALID);
     assert.deepEqual(await refused(greet({ inputResponses: { who: 'Ada' } })), [200, -32602, 'INVALID_ARGUMENTS']);
     assert.deepEqual(await refused(greet({ inputResponses: [] })), [200, -32602, 'INVALID_ARGUMENTS']);

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { afterEach, describe, it } from 'node:test';
+import { forged } from '../support/forged.js';
 import { delay, fields, legacyCall, modernCall } from '../support/proxied-bench.js';
 import { closeBenches, eventsOf, isAlive, messageOf, openStdio, textOf } from '../support/stdio/bench.js';
 
@@ -28,7 +29,7 @@ describe('stdio: legacy sessions', () => {
     assert.equal(await used({ 'mcp-session-id': session.id }), undefined);
     assert.equal(await used({ 'mcp-session-id': session.id }, { identity: { principal: 'bob' } }), 'SESSION_NOT_FOUND');
     assert.equal(await used({ 'mcp-session-id': session.id }, { route: { path: '/other/mcp' } }), 'SESSION_NOT_FOUND');
-    assert.equal(await used({ 'mcp-session-id': `${session.id.slice(0, -2)}AA` }), 'SESSION_NOT_FOUND');
+    assert.equal(await used({ 'mcp-session-id': forged(session.id) }), 'SESSION_NOT_FOUND');
     assert.equal(await used({}), 'SESSION_REQUIRED');
     assert.equal(await used({ 'mcp-session-id': [session.id, session.id] }), 'SESSION_REQUIRED');
   });
