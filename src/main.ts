@@ -1,5 +1,6 @@
 #!/usr/bin/env node
 import { Writable } from 'node:stream';
+import { openPrompt } from './cli/init/prompt.js';
 import { buildProgram, runProgram } from './cli/program.js';
 import type { RunIo } from './cli/run-io.js';
 
@@ -24,6 +25,7 @@ const io: RunIo = {
     process.on('SIGHUP', handle);
     return () => process.off('SIGHUP', handle);
   },
+  openPrompt: process.stdin.isTTY && process.stdout.isTTY ? () => openPrompt(process.stdin, process.stdout) : undefined,
   claimStdio() {
     claimed = true;
     const write = process.stdout.write.bind(process.stdout);

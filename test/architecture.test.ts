@@ -103,7 +103,10 @@ const TABLE: Readonly<Record<string, Row>> = {
     ours: ['assembly', 'config', 'contract', 'dialect', 'errors', 'gate-chain', 'gates', 'listener', 'route', 'src'],
     modules: ['node:crypto'],
   },
-  cli: { ours: EVERYTHING, modules: ['commander', 'yaml', 'node:fs', 'node:path', 'node:stream', 'node:url'] },
+  cli: {
+    ours: EVERYTHING,
+    modules: ['commander', 'yaml', 'node:crypto', 'node:fs', 'node:path', 'node:readline/promises', 'node:stream', 'node:url'],
+  },
   src: { ours: [...EVERYTHING, 'testing'], modules: ['node:fs', 'node:path', 'node:perf_hooks', 'node:stream', 'node:url'] },
   gates: {
     ours: [],

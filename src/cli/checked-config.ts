@@ -16,13 +16,18 @@ import type { CliIo } from './io.js';
  */
 export async function loadCheckedConfig(options: ConfigOption, io: CliIo): Promise<LoadedConfig> {
   const { loaded, problems, view, source } = examineConfig(configFileOf(options, io), { env: io.env, cwd: io.cwd });
-  const input = loaded === undefined ? soundChains(view) : chainInput(loaded, publicUrl(loaded.config));
   const told = new Set(problems.map((problem) => problem.where));
-  const certificates = loaded === undefined ? [] : certificateProblems(loaded.config);
-  const more = [...(await checkChains(input, { builtins, folder: view.folder })), ...certificates].filter(({ where }) => !told.has(where));
+  const found = loaded === undefined ? await checkChains(soundChains(view), { builtins, folder: view.folder }) : await gateProblems(loaded);
+  const more = found.filter(({ where }) => !told.has(where));
   const all = [...problems, ...more.map((problem) => locate(problem, source))];
   if (loaded === undefined || all.length > 0) throw new ConfigError(all.sort(byPlace));
   return loaded;
+}
+
+/** What is wrong with the gates and the certificates of a config that is sound in itself. */
+export async function gateProblems(loaded: LoadedConfig): Promise<readonly ConfigProblem[]> {
+  const gates = await checkChains(chainInput(loaded, publicUrl(loaded.config)), { builtins, folder: loaded.folder });
+  return [...gates, ...certificateProblems(loaded.config)];
 }
 
 /** The gates and chains that are sound in a config that is not. What is broken is left out, but routes keep their number. */

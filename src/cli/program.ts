@@ -1,17 +1,29 @@
 import { Command, CommanderError } from 'commander';
 import { ConfigError } from '../errors/error.js';
 import { version } from '../version.js';
+import { registerCompletion } from './completion.js';
 import { registerDemo } from './demo.js';
 import { CliExit, EXIT } from './exit.js';
 import { registerExplain } from './explain.js';
 import { registerImport } from './import.js';
+import { registerInit } from './init.js';
 import { registerPrintConfig } from './print-config.js';
 import { registerRun } from './run.js';
 import type { RunIo } from './run-io.js';
 import { registerStdio } from './stdio.js';
 import { registerValidate } from './validate.js';
 
-const COMMANDS = [registerRun, registerDemo, registerValidate, registerPrintConfig, registerImport, registerExplain, registerStdio];
+const COMMANDS = [
+  registerRun,
+  registerDemo,
+  registerValidate,
+  registerPrintConfig,
+  registerInit,
+  registerImport,
+  registerExplain,
+  registerStdio,
+  registerCompletion,
+];
 
 /** The command line with all its commands. It writes through `io` only and throws where commander would end the process. */
 export function buildProgram(io: RunIo): Command {

@@ -1,5 +1,6 @@
 import type { Readable, Writable } from 'node:stream';
 import type { ProcessView } from '../telemetry/process-metrics.js';
+import type { Prompt } from './init/prompt.js';
 import type { CliIo } from './io.js';
 
 /** What a command needs that runs until it is told to stop. */
@@ -17,4 +18,6 @@ export interface RunIo extends CliIo {
    * for one, writes to standard error.
    */
   claimStdio(): { readonly input: Readable; readonly output: Writable };
+  /** Asks the person at the terminal; undefined when input or output is none. */
+  readonly openPrompt?: (() => Prompt) | undefined;
 }
