@@ -35,8 +35,9 @@ export interface Wish {
 }
 
 export const P256: Algorithm = { name: 'ECDSA', namedCurve: 'P-256' };
-export const FROM = '2026-01-01T00:00:00Z';
-export const TO = '2027-01-01T00:00:00Z';
+/** Validity of a certificate without a wish, for real clocks and those of tests. */
+const FROM = '2026-01-01T00:00:00.000Z';
+export const TO = '2049-01-01T00:00:00.000Z';
 export const CLIENT_AUTH = '1.3.6.1.5.5.7.3.2';
 
 let serial = 1;

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { before, describe, it } from 'node:test';
 import { readSpiffeId } from '../../../gates/mtls/spiffe.js';
 import { thumbprint } from '../../../gates/mtls/thumbprint.js';
-import { type Issued, issue } from './certificates.js';
+import { type Issued, issue, TO } from './certificates.js';
 import { fact, NOW, open, said, tls, why } from './kit.js';
 
 const DOMAINS = new Set(['corp.example']);
@@ -101,7 +101,7 @@ describe('mtls: names', () => {
         issuer: 'mtls',
         scopes: new Set(),
         client: 'spiffe://corp.example/ns/prod/agent',
-        expires_at_ms: Date.parse('2027-01-01T00:00:00Z'),
+        expires_at_ms: Date.parse(TO),
       },
       facts: {
         certificate: {
@@ -115,7 +115,7 @@ describe('mtls: names', () => {
             { type: 'ip', value: '2001:db8::1' },
           ],
           spiffe_id: 'spiffe://corp.example/ns/prod/agent',
-          not_after: '2027-01-01T00:00:00.000Z',
+          not_after: TO,
         },
       },
     });
