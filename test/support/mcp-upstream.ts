@@ -29,6 +29,14 @@ function answer(request: SeenRequest, response: ServerResponse): void {
         { protocolVersion: message.params.protocolVersion, capabilities: { tools: {} }, serverInfo: { name: 'test', version: '0' } },
         { 'mcp-session-id': 'upstream-session' },
       );
+    case 'server/discover':
+      return reply({
+        supportedVersions: ['2026-07-28'],
+        capabilities: { tools: {} },
+        serverInfo: { name: 'test', version: '0' },
+        ttlMs: 0,
+        cacheScope: 'private',
+      });
     case 'tools/list':
       return reply({ tools: TOOLS.map((name) => ({ name, inputSchema: { type: 'object' } })) });
     case 'subscriptions/listen':
