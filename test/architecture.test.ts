@@ -16,6 +16,7 @@ interface Row {
 const EVERYTHING = [
   'assembly',
   'cli',
+  'client',
   'config',
   'contract',
   'core',
@@ -45,13 +46,12 @@ const TABLE: Readonly<Record<string, Row>> = {
   executor: { ours: ['errors', 'contract'] },
   core: { ours: ['dialect', 'wire', 'executor', 'errors', 'contract'], modules: ['ajv/dist/2020.js', 'node:crypto'] },
   runtime: {
-    ours: ['core', 'wire', 'dialect', 'executor', 'errors', 'contract'],
+    ours: ['core', 'transport', 'wire', 'dialect', 'executor', 'errors', 'contract'],
     modules: ['undici', 'node:crypto', 'node:tls', 'node:stream'],
     only: {
       fastify: 'src/runtime/opaque-',
       '@fastify/http-proxy': 'src/runtime/opaque-',
       'node:http': 'src/runtime/opaque-',
-      'node:child_process': 'src/runtime/stdio-child.ts',
       'node:fs': 'src/runtime/stdio-memory.ts',
     },
   },
@@ -64,8 +64,13 @@ const TABLE: Readonly<Record<string, Row>> = {
   },
   transport: {
     ours: ['core', 'wire', 'dialect', 'executor', 'errors', 'contract'],
-    modules: ['node:crypto', 'node:stream'],
-    files: ['src/system-clock.ts', 'src/silent-log.ts'],
+    modules: ['undici', 'node:crypto', 'node:stream', 'node:tls'],
+    only: { 'node:child_process': 'src/transport/stdio-child.ts' },
+    files: ['src/system-clock.ts', 'src/silent-log.ts', 'src/system-process.ts'],
+  },
+  client: {
+    ours: ['transport', 'core', 'wire', 'dialect', 'errors', 'contract'],
+    files: ['src/system-clock.ts', 'src/silent-log.ts', 'src/version.ts'],
   },
   'gate-chain': {
     ours: ['errors', 'contract'],

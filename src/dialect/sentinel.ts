@@ -23,6 +23,15 @@ export function decodeFieldText(value: string): Outcome<string, string> {
   }
 }
 
+/**
+ * A header value that stands for `text`: the text itself where a field value can carry it unchanged, else wrapped (MCP 2026-07-28,
+ * Streamable HTTP, "Value Encoding"). `decodeFieldText` gives it back.
+ */
+export function encodeFieldText(text: string): string {
+  const plain = isFieldText(text) && text === text.trim() && !(text.startsWith(PREFIX) && text.endsWith(SUFFIX));
+  return plain ? text : `${PREFIX}${Buffer.from(text).toString('base64')}${SUFFIX}`;
+}
+
 /** True for text that a field value may carry as it is: visible ASCII, space and tab (RFC 9110 section 5.5). */
 export function isFieldText(value: string): boolean {
   for (let i = 0; i < value.length; i++) {

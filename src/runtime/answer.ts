@@ -2,7 +2,7 @@ import type { Clock } from '../contract/clock.js';
 import type { Call, Exchange, HeaderList } from '../contract/runtime.js';
 import type { ErrorCode } from '../errors/codes.js';
 import type { ErrorDetail } from '../errors/error.js';
-import type { RatedLog } from './rated-log.js';
+import type { RatedLog } from '../transport/rated-log.js';
 import type { SessionSeal } from './session-seal.js';
 import type { ToolsLearner } from './tools-learner.js';
 

@@ -7,7 +7,7 @@ import type { CoreRequest } from '../core/call/request.js';
 import { ServerHost } from '../core/run/host.js';
 import { GatewayError } from '../errors/error.js';
 import type { Executor, ExecutorLoad } from '../executor/executor.js';
-import { createRatedLog } from './rated-log.js';
+import { createRatedLog } from '../transport/rated-log.js';
 
 export interface HostedOptions {
   /** Config name. */

@@ -6,11 +6,11 @@ import type { Passed } from '../contract/runtime.js';
 import type { Telemetry } from '../contract/telemetry.js';
 import type { ErrorCode } from '../errors/codes.js';
 import { GatewayError } from '../errors/error.js';
+import type { RatedLog } from '../transport/rated-log.js';
 import { errorText, faultBeforeHead } from './faults.js';
 import type { Mount } from './opaque-mount.js';
 import { type OpaqueRequestPolicy, opaqueRequestHeaders } from './opaque-request.js';
 import { opaqueResponseHeaders } from './opaque-response.js';
-import type { RatedLog } from './rated-log.js';
 
 /** What all exchanges of one plain HTTP runtime share. */
 export interface OpaqueParts {

@@ -2,11 +2,12 @@ import type { Clock } from '../contract/clock.js';
 import type { Log } from '../contract/log.js';
 import type { ProcessHost } from '../contract/process-host.js';
 import type { Telemetry } from '../contract/telemetry.js';
+import { childEnv } from '../transport/child-env.js';
+import type { PipeEnd } from '../transport/pipe.js';
+import { startChild } from '../transport/stdio-child.js';
 import type { JunkReason } from './peer/peer.js';
 import { createPeerRuntime, type PeerRuntime } from './peer/peer-runtime.js';
-import type { PipeEnd } from './peer/pipe.js';
 import type { SessionSeal } from './session-seal.js';
-import { startChild } from './stdio-child.js';
 
 export interface StdioOptions {
   /** Config name. */
@@ -60,12 +61,4 @@ export function createStdio(options: StdioOptions, deps: StdioDeps): PeerRuntime
     );
   }
   return runtime;
-}
-
-/** Of its own environment the gateway hands on these only: everything else could be a secret of another part. */
-const INHERITED = ['PATH', 'HOME', 'LANG', 'TMPDIR', 'USER'];
-
-function childEnv(own: ProcessHost['env'], configured: Readonly<Record<string, string>>): Readonly<Record<string, string>> {
-  const inherited = INHERITED.flatMap((name) => (own[name] === undefined ? [] : [[name, own[name]] as const]));
-  return { ...Object.fromEntries(inherited), ...configured };
 }

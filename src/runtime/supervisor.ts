@@ -2,10 +2,10 @@ import type { Clock, Timer } from '../contract/clock.js';
 import type { Log } from '../contract/log.js';
 import type { Health } from '../contract/runtime.js';
 import { GatewayError } from '../errors/error.js';
+import type { PipeEnd } from '../transport/pipe.js';
 import { type Asked, ask } from './peer/ask.js';
 import { discoverParams, type Handshake, initializeParams, isDiscovery, isModernCode, readHandshake } from './peer/handshake.js';
 import type { Peer } from './peer/peer.js';
-import type { PipeEnd } from './peer/pipe.js';
 import { down, type Started, type Starter } from './peer/starter.js';
 
 /** The one peer that all modern clients share. `handshake`: it is a legacy server, and this is what it said to the gateway. */

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { createRatedLog } from '../../src/runtime/rated-log.js';
 import { createToolsLearner, LEARN_BYTES } from '../../src/runtime/tools-learner.js';
 import { makeClock, makeLog } from '../../src/testing.js';
+import { createRatedLog } from '../../src/transport/rated-log.js';
 import { createTold } from '../support/proxied-bench.js';
 
 describe('tools learner', () => {

@@ -1,6 +1,6 @@
 import type { JsonSchema } from '../../contract/content.js';
 import type { HeaderView } from '../../contract/head.js';
-import { decodeFieldText } from '../../dialect/sentinel.js';
+import { decodeFieldText, encodeFieldText } from '../../dialect/sentinel.js';
 import { DATA_KEYWORDS, type Report } from './check-schema.js';
 
 /** One argument of a tool that is mirrored into a header. */
@@ -67,6 +67,20 @@ export function checkParamHeaders(
     if (!isSame(decoded.value, value, param.type)) return `${shown} does not say what ${param.path.join('.')} says.`;
   }
   return undefined;
+}
+
+/** The headers that mirror these arguments, as a client writes them. A value of another type than declared is the server's to refuse. */
+export function writeParamHeaders(
+  params: readonly ParamHeader[],
+  args: Readonly<Record<string, unknown>>,
+): Readonly<Record<string, string>> {
+  const headers: Record<string, string> = {};
+  for (const { header, path } of params) {
+    const value = valueAt(args, path);
+    if (typeof value === 'string' || typeof value === 'number' || typeof value === 'boolean')
+      headers[header] = encodeFieldText(String(value));
+  }
+  return headers;
 }
 
 const KEYWORD = 'x-mcp-header';

@@ -1,10 +1,10 @@
 import type { Clock } from '../../contract/clock.js';
 import type { Call, Exchange, HeaderList } from '../../contract/runtime.js';
 import { GatewayError } from '../../errors/error.js';
+import type { Launched } from '../../transport/launched.js';
 import { sameId } from '../../wire/probe.js';
 import type { Envelope } from '../../wire/scan.js';
 import { toRaw } from '../../wire/text.js';
-import type { Launched } from '../launched.js';
 import type { ToolsLearner } from '../tools-learner.js';
 import { memberAt } from './locate.js';
 import { toPeer } from './outgoing.js';

@@ -3,15 +3,15 @@ import type { Log } from '../../contract/log.js';
 import type { Call, Exchange, Health, Runtime } from '../../contract/runtime.js';
 import type { Telemetry } from '../../contract/telemetry.js';
 import { GatewayError } from '../../errors/error.js';
+import type { Launched } from '../../transport/launched.js';
+import type { PipeEnd } from '../../transport/pipe.js';
+import { createRatedLog } from '../../transport/rated-log.js';
 import { forwardedClaims } from '../forwarded-identity.js';
-import type { Launched } from '../launched.js';
-import { createRatedLog } from '../rated-log.js';
 import type { SessionSeal } from '../session-seal.js';
 import { Supervisor } from '../supervisor.js';
 import { createToolsLearner } from '../tools-learner.js';
 import { ModernClients } from './modern-clients.js';
 import type { JunkReason } from './peer.js';
-import type { PipeEnd } from './pipe.js';
 import { Sessions, type SessionsOptions } from './sessions.js';
 import { Starter } from './starter.js';
 

@@ -1,7 +1,7 @@
 import type { ErrorCode } from '../../errors/codes.js';
+import type { Pipe, PipeEnd } from '../../transport/pipe.js';
 import type { Envelope } from '../../wire/scan.js';
 import { type Response, readIncoming } from './incoming.js';
-import type { Pipe, PipeEnd } from './pipe.js';
 
 /** One request that the peer has not answered. Exactly one of `answered` and `lost` is called, and then nothing more. */
 export interface Waiting {

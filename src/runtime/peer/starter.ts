@@ -1,10 +1,10 @@
 import type { Clock } from '../../contract/clock.js';
 import { GatewayError } from '../../errors/error.js';
-import type { Launched } from '../launched.js';
-import type { RatedLog } from '../rated-log.js';
+import type { Launched } from '../../transport/launched.js';
+import type { PipeEnd } from '../../transport/pipe.js';
+import type { RatedLog } from '../../transport/rated-log.js';
 import { type Backoff, createBackoff } from './backoff.js';
 import { type JunkReason, Peer } from './peer.js';
-import type { PipeEnd } from './pipe.js';
 
 export interface StarterOptions {
   /** Peers that exist at once, those on their way out included. */

@@ -5,8 +5,8 @@ import { bridgedTeller } from '../../../src/runtime/peer/bridged-teller.js';
 import type { Handshake } from '../../../src/runtime/peer/handshake.js';
 import { readIncoming } from '../../../src/runtime/peer/incoming.js';
 import { Peer, type Waiting } from '../../../src/runtime/peer/peer.js';
-import type { Pipe } from '../../../src/runtime/peer/pipe.js';
 import { makeClock } from '../../../src/testing.js';
+import type { Pipe } from '../../../src/transport/pipe.js';
 import { modernCall } from '../../support/proxied-bench.js';
 
 const bytes = (text: string): Uint8Array => new TextEncoder().encode(text);

@@ -1,4 +1,4 @@
-import type { Pipe } from './peer/pipe.js';
+import type { Pipe } from './pipe.js';
 
 /** A peer that was started and that its owner has to end. */
 export interface Launched {

@@ -4,7 +4,7 @@ import type { Log } from '../contract/log.js';
 import type { ProcessHost } from '../contract/process-host.js';
 import { LineFramer } from '../wire/line.js';
 import type { Launched } from './launched.js';
-import type { Pipe, PipeEnd } from './peer/pipe.js';
+import type { Pipe, PipeEnd } from './pipe.js';
 import { killGroup, signalGroup } from './stdio-group.js';
 import { type LastWords, listenToStderr } from './stdio-stderr.js';
 import { throttle } from './stdio-throttle.js';

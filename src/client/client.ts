@@ -1,0 +1,184 @@
+import type { Clock } from '../contract/clock.js';
+import type { CompletionResult, PromptResult, ResourceResult, ToolResult } from '../contract/content.js';
+import type { Log } from '../contract/log.js';
+import type { Transport } from '../contract/transport.js';
+import { Link } from './link.js';
+import { isObject, type JsonObject } from './messages.js';
+import { discover, negotiate } from './negotiate.js';
+import type {
+  Agreement,
+  Callbacks,
+  CallOptions,
+  ConnectOptions,
+  LogMessage,
+  Prompt,
+  Resource,
+  ResourceTemplate,
+  Settled,
+  Tool,
+} from './options.js';
+import { collect } from './pages.js';
+import { answerQuestion } from './questions.js';
+import { Requests } from './requests.js';
+import type { Self } from './speech.js';
+import { Subscription, type Wishes } from './subscription.js';
+import { ToolList } from './tool-list.js';
+
+/** What a client is made from. */
+export interface ClientParts {
+  readonly self: Self;
+  readonly settled: Settled;
+  readonly callbacks: Callbacks;
+  readonly onLog: ConnectOptions['onLog'];
+  readonly log: Log;
+  readonly clock: Clock;
+}
+
+/** Where an argument comes from that is to be completed. */
+export interface CompletionQuestion {
+  readonly prompt?: string;
+  /** A `uriTemplate`. */
+  readonly template?: string;
+  readonly argument: string;
+  readonly value: string;
+  /** Arguments that are settled. */
+  readonly arguments?: Readonly<Record<string, string>>;
+}
+
+/** A connected MCP client. Every method rejects with `ClientError`. Made by `connect`. */
+export class Client {
+  readonly #link: Link;
+  readonly #parts: ClientParts;
+  readonly #requests: Requests;
+  readonly #subscriptions = new Set<Subscription>();
+  readonly #closing = new AbortController();
+
+  /** Takes the parts; `open` connects. */
+  private constructor(transport: Transport, parts: ClientParts) {
+    this.#parts = parts;
+    this.#link = new Link(transport, {
+      clock: parts.clock,
+      log: parts.log,
+      asked: (id, method, params) => this.#asked(id, method, params),
+      notified: (method, params) => this.#notified(method, params),
+      ended: (error) => {
+        for (const subscription of this.#subscriptions) subscription.fail(error);
+      },
+    });
+    this.#requests = new Requests(this.#link, parts, new ToolList(parts.log));
+  }
+
+  /** Starts the transport and agrees with the server. What fails leaves nothing open. */
+  static async open(transport: Transport, parts: ClientParts): Promise<Client> {
+    const client = new Client(transport, parts);
+    const { settled, self } = parts;
+    await client.#link.start(settled.start_timeout_ms);
+    try {
+      await client.#requests.agree(await negotiate(client.#link, self, settled));
+    } catch (error) {
+      await client.#link.close(settled.start_timeout_ms);
+      throw error;
+    }
+    return client;
+  }
+
+  /** What the server said of itself, and what was agreed on. */
+  get server(): Agreement {
+    return this.#requests.agreement;
+  }
+
+  /** Asks a modern server anew what it is; of a legacy one it is what the handshake said. */
+  async discover(): Promise<Agreement> {
+    const { self, settled } = this.#parts;
+    return this.server.era === 'legacy' ? this.server : discover(this.#link, self, settled, settled.timeout_ms);
+  }
+
+  /** Every tool, all pages. Those whose `x-mcp-header` is not valid are left out, with a warning in the log. */
+  async listTools(options: CallOptions = {}): Promise<readonly Tool[]> {
+    return this.#requests.listTools(options);
+  }
+
+  /** Calls a tool. A result with `isError` is a result; a JSON-RPC error rejects. */
+  async callTool(name: string, args: Readonly<Record<string, unknown>> = {}, options: CallOptions = {}): Promise<ToolResult> {
+    return (await this.#requests.callTool({ name, arguments: args }, options)) as ToolResult;
+  }
+
+  async listResources(options: CallOptions = {}): Promise<readonly Resource[]> {
+    return this.#list('resources/list', 'resources', options);
+  }
+
+  async listResourceTemplates(options: CallOptions = {}): Promise<readonly ResourceTemplate[]> {
+    return this.#list('resources/templates/list', 'resourceTemplates', options);
+  }
+
+  async readResource(uri: string, options: CallOptions = {}): Promise<ResourceResult> {
+    return (await this.#requests.ask('resources/read', { uri }, options)) as unknown as ResourceResult;
+  }
+
+  async listPrompts(options: CallOptions = {}): Promise<readonly Prompt[]> {
+    return this.#list('prompts/list', 'prompts', options);
+  }
+
+  async getPrompt(name: string, args: Readonly<Record<string, string>> = {}, options: CallOptions = {}): Promise<PromptResult> {
+    return (await this.#requests.ask('prompts/get', { name, arguments: args }, options)) as unknown as PromptResult;
+  }
+
+  /** Values for an argument of a prompt, or a variable of a template. */
+  async complete(question: CompletionQuestion, options: CallOptions = {}): Promise<CompletionResult> {
+    const { prompt, template, argument, value, arguments: settled } = question;
+    const ref = prompt === undefined ? { type: 'ref/resource', uri: template } : { type: 'ref/prompt', name: prompt };
+    const context = settled === undefined ? {} : { context: { arguments: settled } };
+    const result = await this.#requests.ask('completion/complete', { ref, argument: { name: argument, value }, ...context }, options);
+    return (isObject(result.completion) ? result.completion : { values: [] }) as unknown as CompletionResult;
+  }
+
+  /**
+   * Changes of lists and resources, as they are told: `subscriptions/listen` in the modern era, unasked notifications and
+   * `resources/subscribe` in a legacy one. Resolves when the server has agreed.
+   */
+  async listen(wishes: Wishes, options: CallOptions = {}): Promise<Subscription> {
+    const subscription = new Subscription(this.#requests, wishes, () => this.#subscriptions.delete(subscription));
+    this.#subscriptions.add(subscription);
+    await subscription.open(options);
+    return subscription;
+  }
+
+  /** Any other request, e.g. of an extension: the members of its result. */
+  async request(method: string, params: JsonObject = {}, options: CallOptions = {}): Promise<JsonObject> {
+    return this.#requests.ask(method, params, options);
+  }
+
+  /** Ends subscriptions and the session. Over HTTP what is under way may finish; over one line it is given up. */
+  async close(): Promise<void> {
+    for (const subscription of this.#subscriptions) subscription.close();
+    await this.#link.close(this.#parts.settled.timeout_max_ms + this.#parts.settled.start_timeout_ms);
+    this.#closing.abort();
+  }
+
+  #list<T>(method: string, member: string, options: CallOptions): Promise<readonly T[]> {
+    const { max_pages, max_items } = this.#parts.settled;
+    return collect<T>((params) => this.#requests.ask(method, params, options), { method, member, max_pages, max_items });
+  }
+
+  /** A question of a legacy server. */
+  #asked(id: unknown, method: string, params: JsonObject): void {
+    if (this.#requests.era === 'modern') return this.#parts.log.warn({ method }, 'a modern server sent a request, which it must not');
+    const answer = async (): Promise<JsonObject> => {
+      if (method === 'ping') return { result: {} };
+      const result = await answerQuestion(this.#parts.callbacks, method, params, this.#closing.signal).catch((error: unknown) => {
+        this.#parts.log.warn({ method, error: error instanceof Error ? error.message : String(error) }, 'a callback failed');
+        return null;
+      });
+      if (result === null) return { error: { code: -32603, message: 'The client could not answer.' } };
+      return result === undefined ? { error: { code: -32601, message: `The client has no ${method.slice(0, 64)}.` } } : { result };
+    };
+    void answer()
+      .then((members) => this.#requests.reply({ jsonrpc: '2.0', id, ...members }))
+      .catch((error: Error) => this.#parts.log.warn({ method, error: error.message }, 'an answer could not be sent'));
+  }
+
+  #notified(method: string, params: JsonObject): void {
+    if (method === 'notifications/message') this.#parts.onLog?.(params as unknown as LogMessage);
+    else for (const subscription of this.#subscriptions) subscription.notified(method, params);
+  }
+}

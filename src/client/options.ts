@@ -1,0 +1,162 @@
+import type { Clock } from '../contract/clock.js';
+import type { JsonSchema } from '../contract/content.js';
+import type { ClientInfo, ElicitRequest, LogLevel, SampleRequest } from '../contract/handler.js';
+import type { Log } from '../contract/log.js';
+import type { Awaitable } from '../contract/server.js';
+
+/** How far a call is (MCP Progress). */
+export interface Progress {
+  readonly progress: number;
+  readonly total?: number;
+  readonly message?: string;
+}
+
+export interface LogMessage {
+  readonly level: LogLevel;
+  readonly data: unknown;
+  readonly logger?: string;
+}
+
+/** What a form or a URL came to: `content` with `accept` of a form only (MCP Elicitation). */
+export interface ElicitAnswer {
+  readonly action: 'accept' | 'decline' | 'cancel';
+  readonly content?: Readonly<Record<string, unknown>>;
+}
+
+export interface Root {
+  /** A `file://` URI. */
+  readonly uri: string;
+  readonly name?: string;
+}
+
+/** What the server may ask this client for; what is not here is not declared, and refused. The same in every era. */
+export interface Callbacks {
+  /** Asks the user: a form, or a URL to open. */
+  readonly elicit?: (params: ElicitRequest['params'], signal: AbortSignal) => Awaitable<ElicitAnswer>;
+  /** Asks a model. */
+  readonly sample?: (params: SampleRequest['params'], signal: AbortSignal) => Awaitable<Readonly<Record<string, unknown>>>;
+  /** Folders that the server may work in. */
+  readonly roots?: (signal: AbortSignal) => Awaitable<readonly Root[]>;
+}
+
+export interface ConnectOptions extends Callbacks {
+  /** `auto`: modern if the server is, else legacy. `modern`, `legacy`: that, or an error. Default `auto`. */
+  readonly era?: 'auto' | 'modern' | 'legacy';
+  /** What this client says it is. Default: Portcullis. */
+  readonly client_info?: ClientInfo;
+  /** More client capabilities, e.g. `extensions`. Those of the callbacks are there already. */
+  readonly capabilities?: Readonly<Record<string, unknown>>;
+  /** Of one request, until it is answered. Progress starts it again. Default 30 000. */
+  readonly timeout_ms?: number;
+  /** The same with progress, and while callbacks answer. Default 300 000. */
+  readonly timeout_max_ms?: number;
+  /** Where silence can mean a legacy server (stdio): until the probe is given up. Default 5 000. */
+  readonly probe_timeout_ms?: number;
+  /** Until the transport is ready, and until it has ended. Default 10 000. */
+  readonly start_timeout_ms?: number;
+  /** Pages of one list. One more is an error, never a list that is cut. Default 100. */
+  readonly max_pages?: number;
+  /** Items of one list. Default 10 000. */
+  readonly max_items?: number;
+  /** Rounds of questions of one call. Default 10. */
+  readonly max_rounds?: number;
+  /** Least severe log messages that the server should send. Default: none is asked for. */
+  readonly log_level?: LogLevel;
+  readonly onLog?: (message: LogMessage) => void;
+  /** Gets what the client noticed and went on: tools that were dropped, messages that belong to nobody. Default: silent. */
+  readonly log?: Log;
+  readonly clock?: Clock;
+}
+
+/** Of one call. */
+export interface CallOptions {
+  /** Aborts: the call is cancelled, and the server told. */
+  readonly signal?: AbortSignal;
+  /** Default: that of the client. */
+  readonly timeout_ms?: number;
+  readonly timeout_max_ms?: number;
+  readonly onProgress?: (progress: Progress) => void;
+}
+
+export interface ServerInfo {
+  readonly name: string;
+  readonly version: string;
+  readonly title?: string;
+}
+
+/** What a server says of itself, and what was agreed on. Nothing of it is verified. */
+export interface Agreement {
+  readonly era: 'modern' | 'legacy';
+  /** The revision that is spoken. */
+  readonly revision: string;
+  /** Of a modern server what it lists; of a legacy one what it agreed to. */
+  readonly supported_versions: readonly string[];
+  readonly server_info: ServerInfo | undefined;
+  readonly capabilities: Readonly<Record<string, unknown>>;
+  readonly instructions: string | undefined;
+}
+
+/** A tool as the server lists it (MCP schema `Tool`). */
+export interface Tool {
+  readonly name: string;
+  readonly title?: string;
+  readonly description?: string;
+  readonly inputSchema: JsonSchema;
+  readonly outputSchema?: JsonSchema;
+  readonly annotations?: Readonly<Record<string, unknown>>;
+  readonly _meta?: Readonly<Record<string, unknown>>;
+}
+
+export interface Resource {
+  readonly uri: string;
+  readonly name: string;
+  readonly title?: string;
+  readonly description?: string;
+  readonly mimeType?: string;
+}
+
+export interface ResourceTemplate {
+  readonly uriTemplate: string;
+  readonly name: string;
+  readonly title?: string;
+  readonly description?: string;
+  readonly mimeType?: string;
+}
+
+export interface Prompt {
+  readonly name: string;
+  readonly title?: string;
+  readonly description?: string;
+  readonly arguments?: readonly { readonly name: string; readonly description?: string; readonly required?: boolean }[];
+}
+
+/** All of `ConnectOptions` that has a default. */
+export type Settled = Required<Pick<ConnectOptions, keyof typeof DEFAULTS>>;
+
+const DEFAULTS = {
+  era: 'auto',
+  timeout_ms: 30_000,
+  timeout_max_ms: 300_000,
+  probe_timeout_ms: 5_000,
+  start_timeout_ms: 10_000,
+  max_pages: 100,
+  max_items: 10_000,
+  max_rounds: 10,
+} as const;
+
+/** The defaults filled in. Throws RangeError for a limit that is no positive integer, TypeError for an era that there is not. */
+export function settle(options: ConnectOptions): Settled {
+  const settled = Object.fromEntries(
+    Object.entries(DEFAULTS).map(([name, fallback]) => [name, options[name as keyof typeof DEFAULTS] ?? fallback]),
+  ) as unknown as Settled;
+  for (const [name, value] of Object.entries(settled)) if (name !== 'era') toPositive(name, value);
+  if (!['auto', 'modern', 'legacy'].includes(settled.era))
+    throw new TypeError(`era must be auto, modern or legacy, not ${String(settled.era)}`);
+  return settled;
+}
+
+/** Throws RangeError for what is no positive integer. */
+export function toPositive(name: string, value: unknown): void {
+  if (!Number.isSafeInteger(value) || (value as number) <= 0)
+    throw new RangeError(`${name} must be a positive integer, not ${String(value)}`);
+}

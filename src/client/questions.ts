@@ -1,0 +1,67 @@
+import { ClientError } from './client-error.js';
+import { isObject, type JsonObject } from './messages.js';
+import type { Callbacks } from './options.js';
+
+/** The capabilities that these callbacks stand for. */
+export function capabilitiesOf({ elicit, sample, roots }: Callbacks): JsonObject {
+  return {
+    ...(elicit === undefined ? {} : { elicitation: { form: {}, url: {} } }),
+    ...(sample === undefined ? {} : { sampling: {} }),
+    ...(roots === undefined ? {} : { roots: {} }),
+  };
+}
+
+/** What a callback answers to one question of the server. Undefined: there is none for it. Rejects with what the callback threw. */
+export async function answerQuestion(
+  callbacks: Callbacks,
+  method: string,
+  params: JsonObject,
+  signal: AbortSignal,
+): Promise<JsonObject | undefined> {
+  switch (method) {
+    case 'elicitation/create':
+      return (await callbacks.elicit?.(params as never, signal)) as JsonObject | undefined;
+    case 'sampling/createMessage':
+      return callbacks.sample?.(params as never, signal);
+    case 'roots/list': {
+      const roots = await callbacks.roots?.(signal);
+      return roots === undefined ? undefined : { roots };
+    }
+    default:
+      return undefined;
+  }
+}
+
+/** The answers to what a modern server needs before it goes on (MCP Multi Round-Trip Requests), by its keys. Rejects with ClientError. */
+export async function answerAll(callbacks: Callbacks, requests: unknown, signal: AbortSignal): Promise<JsonObject | undefined> {
+  if (requests === undefined) return undefined;
+  if (!isObject(requests)) throw new ClientError('BROKEN', 'inputRequests is no mapping');
+  const questions = Object.entries(requests).map(([key, request]) => readQuestion(callbacks, key, request));
+  const answers = questions.map(async ({ key, method, params }) => {
+    const answer = await answerQuestion(callbacks, method, params, signal).catch((cause: unknown) => {
+      throw new ClientError(
+        'CALLBACK_FAILED',
+        `the callback for ${method} failed: ${cause instanceof Error ? cause.message : String(cause)}`,
+        { cause },
+      );
+    });
+    return [key, answer] as const;
+  });
+  return Object.fromEntries(await Promise.all(answers));
+}
+
+const CALLBACKS: Readonly<Record<string, keyof Callbacks>> = {
+  'elicitation/create': 'elicit',
+  'sampling/createMessage': 'sample',
+  'roots/list': 'roots',
+};
+
+/** One question, judged before anybody is asked: a user is not asked for what comes to nothing. */
+function readQuestion(callbacks: Callbacks, key: string, request: unknown) {
+  const { method, params } = isObject(request) ? request : {};
+  if (typeof method !== 'string') throw new ClientError('BROKEN', `inputRequests.${key} has no method`);
+  const callback = Object.hasOwn(CALLBACKS, method) ? CALLBACKS[method] : undefined;
+  if (callback === undefined || callbacks[callback] === undefined)
+    throw new ClientError('INPUT_REQUIRED', `the server asks for ${method}, which this client has no callback for`);
+  return { key, method, params: isObject(params) ? params : {} };
+}

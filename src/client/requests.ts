@@ -1,0 +1,153 @@
+import type { WireMessage } from '../contract/transport.js';
+import type { ClientParts } from './client.js';
+import { ClientError } from './client-error.js';
+import type { Link } from './link.js';
+import type { JsonObject } from './messages.js';
+import { initialize } from './negotiate.js';
+import type { Agreement, CallOptions, Tool } from './options.js';
+import { collect } from './pages.js';
+import { answerAll } from './questions.js';
+import { type Spoken, speakLegacy, speakModern } from './speech.js';
+import type { ToolList } from './tool-list.js';
+
+/** Requests in the era that was agreed on, with the rounds of questions, the new session and the new list that they may need. */
+export class Requests {
+  readonly #link: Link;
+  readonly #parts: ClientParts;
+  readonly #tools: ToolList;
+  #agreement: Agreement | undefined;
+  #renewing: Promise<void> | undefined;
+
+  constructor(link: Link, parts: ClientParts, tools: ToolList) {
+    this.#link = link;
+    this.#parts = parts;
+    this.#tools = tools;
+  }
+
+  get agreement(): Agreement {
+    return this.#agreement as Agreement;
+  }
+
+  get era(): Agreement['era'] | undefined {
+    return this.#agreement?.era;
+  }
+
+  /** Takes what was agreed on. */
+  async agree(agreement: Agreement): Promise<void> {
+    this.#agreement = agreement;
+    const { log_level: level } = this.#parts.self;
+    if (level !== undefined && agreement.era === 'legacy' && agreement.capabilities.logging !== undefined)
+      await this.#send('logging/setLevel', { level }, {});
+  }
+
+  /** One request, with as many rounds of questions as the server needs. */
+  async ask(method: string, params: JsonObject, options: CallOptions): Promise<JsonObject> {
+    let result = await this.#send(method, params, options);
+    for (let round = 1; result.resultType !== undefined && result.resultType !== 'complete'; round++) {
+      const { resultType, inputRequests, requestState } = result;
+      if (resultType !== 'input_required')
+        throw new ClientError('BROKEN', `the result of ${method} has the unknown type ${JSON.stringify(resultType)}`);
+      if (!ASKING.has(method) || (inputRequests === undefined && requestState === undefined))
+        throw new ClientError('BROKEN', `the answer to ${method} asks for input, which it must not`);
+      if (round > this.#parts.settled.max_rounds)
+        throw new ClientError(
+          'INPUT_REQUIRED',
+          `the server asked for input more than max_rounds (${this.#parts.settled.max_rounds}) times`,
+        );
+      const inputResponses = await answerAll(this.#parts.callbacks, inputRequests, options.signal ?? new AbortController().signal);
+      const more = { ...(inputResponses === undefined ? {} : { inputResponses }), ...(requestState === undefined ? {} : { requestState }) };
+      result = await this.#send(method, { ...params, ...more }, options);
+    }
+    return result;
+  }
+
+  /** A tool call; when the server finds headers missing that mirror arguments, the list is read anew, once. */
+  async callTool(params: { readonly name: string; readonly arguments: JsonObject }, options: CallOptions): Promise<JsonObject> {
+    try {
+      return await this.ask('tools/call', params, options);
+    } catch (error) {
+      if (!(error instanceof ClientError) || error.rpc?.code !== HEADER_MISMATCH || this.era !== 'modern') throw error;
+      await this.listTools(options);
+      return this.ask('tools/call', params, options);
+    }
+  }
+
+  async listTools(options: CallOptions): Promise<readonly Tool[]> {
+    const { max_pages, max_items } = this.#parts.settled;
+    const limits = { method: 'tools/list', member: 'tools', max_pages, max_items };
+    const { onProgress: _, ...rest } = options;
+    const tools = await collect<Tool>((params) => this.ask('tools/list', params, rest), limits);
+    return this.era === 'modern' ? this.#tools.learn(tools) : tools;
+  }
+
+  /** A request whose answer is a stream of events: settles when the stream is over. */
+  stream(
+    method: string,
+    params: JsonObject,
+    options: CallOptions,
+    onEvent: (method: string, params: JsonObject) => void,
+  ): Promise<JsonObject> {
+    return this.#link.request({ ...this.#asking(method, params, options), onEvent });
+  }
+
+  /** Answers a request of the server. */
+  async reply(message: WireMessage): Promise<void> {
+    await this.#link.tell(message, speakLegacy(this.#agreement?.revision, {}).headers, this.#parts.settled.timeout_ms);
+  }
+
+  async #send(method: string, params: JsonObject, options: CallOptions): Promise<JsonObject> {
+    await this.#renewing;
+    const session = this.#link.session_id;
+    try {
+      return await this.#link.request(this.#asking(method, params, options));
+    } catch (error) {
+      // The session is gone and nothing was done (MCP 2025-11-25, Streamable HTTP, "Session Management").
+      if (session === undefined || !(error instanceof ClientError) || error.status !== 404) throw error;
+      await this.#renew(session);
+      return this.#link.request(this.#asking(method, params, options));
+    }
+  }
+
+  #asking(method: string, params: JsonObject, options: CallOptions) {
+    const { settled } = this.#parts;
+    const { signal, onProgress, timeout_ms = settled.timeout_ms, timeout_max_ms = settled.timeout_max_ms } = options;
+    const legacy = this.era === 'legacy';
+    return {
+      method,
+      ...this.#speak(method, params),
+      timeout_ms,
+      timeout_max_ms,
+      signal,
+      onProgress,
+      tells_cancel: legacy || this.#link.cancels === 'message',
+    };
+  }
+
+  #speak(method: string, params: JsonObject): Spoken {
+    if (this.era !== 'modern') return speakLegacy(this.#agreement?.revision, params);
+    const mirrored = method === 'tools/call' && typeof params.name === 'string' ? this.#tools.mirrored(params.name) : [];
+    return speakModern(this.#parts.self, method, params, mirrored);
+  }
+
+  /** A new session in the place of one that the server has forgotten; one at a time. */
+  #renew(session: string): Promise<void> {
+    if (this.#renewing !== undefined || this.#link.session_id !== session) return this.#renewing ?? Promise.resolve();
+    const { self, settled } = this.#parts;
+    const renewing = initialize(this.#link, self, settled, [this.agreement.revision]).then((agreement) => {
+      this.#agreement = agreement;
+    });
+    this.#renewing = renewing
+      .catch(() => {
+        // The next call finds it gone again, and tries again.
+        this.#link.session_id = session;
+      })
+      .finally(() => {
+        this.#renewing = undefined;
+      });
+    return renewing;
+  }
+}
+
+const HEADER_MISMATCH = -32020;
+/** What may be answered by questions (MCP Multi Round-Trip Requests, "Supported Requests"). */
+const ASKING: ReadonlySet<string> = new Set(['tools/call', 'prompts/get', 'resources/read']);

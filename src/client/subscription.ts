@@ -1,0 +1,183 @@
+import type { Change } from '../contract/changes.js';
+import type { ClientError } from './client-error.js';
+import { isObject, type JsonObject } from './messages.js';
+import type { CallOptions } from './options.js';
+import type { Requests } from './requests.js';
+
+/** What a subscription should tell. */
+export interface Wishes {
+  readonly tools?: boolean;
+  readonly prompts?: boolean;
+  readonly resources?: boolean;
+  /** Resources whose updates are told. */
+  readonly uris?: readonly string[];
+}
+
+/**
+ * Changes, one after another, until the server ends it or `close` does. Equal changes that nobody has read yet are told once, so
+ * what waits for a slow reader is bounded by what was asked for. A connection that breaks rejects the next read.
+ */
+export class Subscription implements AsyncIterable<Change> {
+  readonly #requests: Requests;
+  readonly #wishes: Wishes;
+  readonly #closed: () => void;
+  readonly #abort = new AbortController();
+  readonly #pending = new Map<string, Change>();
+  #wake: (() => void) | undefined;
+  #end: 'open' | 'over' | ClientError = 'open';
+  #agreed: Wishes = {};
+
+  /** `closed` is told once, when it is over. */
+  constructor(requests: Requests, wishes: Wishes, closed: () => void) {
+    this.#requests = requests;
+    this.#wishes = wishes;
+    this.#closed = closed;
+  }
+
+  /** What the server agreed to tell. It may be less than was asked for. */
+  get agreed(): Wishes {
+    return this.#agreed;
+  }
+
+  /** Asks the server; resolves when it has agreed. Called once, by the client. */
+  async open(options: CallOptions): Promise<void> {
+    try {
+      await (this.#requests.era === 'modern' ? this.#listen(options) : this.#subscribe(options));
+    } catch (error) {
+      this.fail(error as ClientError);
+      throw error;
+    }
+  }
+
+  /** Ends it; the server is told. Calling it twice does nothing. */
+  close(): void {
+    if (this.#end !== 'open') return;
+    this.#finish('over');
+    this.#abort.abort();
+    if (this.#requests.era === 'legacy') {
+      for (const uri of this.#agreed.uris ?? []) void this.#requests.ask('resources/unsubscribe', { uri }, {}).catch(() => undefined);
+    }
+  }
+
+  /** The connection is gone. */
+  fail(error: ClientError): void {
+    this.#finish(error);
+  }
+
+  /** A notification of a legacy server. */
+  notified(method: string, params: JsonObject): void {
+    const change = changeOf(method, params);
+    if (change !== undefined && isWanted(this.#wishes, change)) this.#offer(change);
+  }
+
+  async *[Symbol.asyncIterator](): AsyncGenerator<Change, void, void> {
+    try {
+      for (;;) {
+        const [first] = this.#pending;
+        if (first !== undefined) {
+          this.#pending.delete(first[0]);
+          yield first[1];
+        } else if (this.#end === 'open') {
+          await new Promise<void>((resolve) => (this.#wake = resolve));
+        } else if (this.#end === 'over') return;
+        else throw this.#end;
+      }
+    } finally {
+      this.close();
+    }
+  }
+
+  #listen(options: CallOptions): Promise<void> {
+    const { tools, prompts, resources, uris = [] } = this.#wishes;
+    const notifications = {
+      ...(tools === true ? { toolsListChanged: true } : {}),
+      ...(prompts === true ? { promptsListChanged: true } : {}),
+      ...(resources === true ? { resourcesListChanged: true } : {}),
+      ...(uris.length > 0 ? { resourceSubscriptions: uris } : {}),
+    };
+    const { signal } = options;
+    const own = signal === undefined ? this.#abort.signal : AbortSignal.any([signal, this.#abort.signal]);
+    return new Promise((resolve, reject) => {
+      const event = (method: string, params: JsonObject): void => {
+        if (method === 'notifications/subscriptions/acknowledged') {
+          this.#agreed = toWishes(params.notifications);
+          resolve();
+        } else this.notified(method, params);
+      };
+      const { onProgress: _, ...rest } = options;
+      this.#requests.stream('subscriptions/listen', { notifications }, { ...rest, signal: own }, event).then(
+        () => {
+          this.#finish('over');
+          resolve();
+        },
+        (error: ClientError) => {
+          this.#finish(error);
+          reject(error);
+        },
+      );
+    });
+  }
+
+  async #subscribe(options: CallOptions): Promise<void> {
+    const { tools, prompts, resources } = this.#requests.agreement.capabilities as Readonly<Record<string, JsonObject | undefined>>;
+    const uris = resources?.subscribe === true ? (this.#wishes.uris ?? []) : [];
+    for (const uri of uris) await this.#requests.ask('resources/subscribe', { uri }, options);
+    this.#agreed = {
+      ...(this.#wishes.tools === true && tools?.listChanged === true ? { tools: true } : {}),
+      ...(this.#wishes.prompts === true && prompts?.listChanged === true ? { prompts: true } : {}),
+      ...(this.#wishes.resources === true && resources?.listChanged === true ? { resources: true } : {}),
+      ...(uris.length > 0 ? { uris } : {}),
+    };
+  }
+
+  #offer(change: Change): void {
+    if (this.#end !== 'open') return;
+    this.#pending.set(change.kind === 'resource' ? `uri ${change.uri}` : change.kind, change);
+    this.#wakeUp();
+  }
+
+  #finish(end: 'over' | ClientError): void {
+    if (this.#end !== 'open') return;
+    this.#end = end;
+    this.#closed();
+    this.#wakeUp();
+  }
+
+  #wakeUp(): void {
+    const wake = this.#wake;
+    this.#wake = undefined;
+    wake?.();
+  }
+}
+
+function changeOf(method: string, { uri }: JsonObject): Change | undefined {
+  switch (method) {
+    case 'notifications/tools/list_changed':
+      return { kind: 'tools' };
+    case 'notifications/prompts/list_changed':
+      return { kind: 'prompts' };
+    case 'notifications/resources/list_changed':
+      return { kind: 'resources' };
+    case 'notifications/resources/updated':
+      return typeof uri === 'string' ? { kind: 'resource', uri } : undefined;
+    default:
+      return undefined;
+  }
+}
+
+/** A server may tell of a part of a resource that was asked for; what is no part of any is not passed on, so that what waits is bounded. */
+function isWanted(wishes: Wishes, change: Change): boolean {
+  if (change.kind !== 'resource') return wishes[change.kind] === true;
+  return wishes.uris?.includes(change.uri) === true;
+}
+
+function toWishes(notifications: unknown): Wishes {
+  if (!isObject(notifications)) return {};
+  const { toolsListChanged, promptsListChanged, resourcesListChanged, resourceSubscriptions } = notifications;
+  return {
+    ...(toolsListChanged === true ? { tools: true } : {}),
+    ...(promptsListChanged === true ? { prompts: true } : {}),
+    ...(resourcesListChanged === true ? { resources: true } : {}),
+    ...(Array.isArray(resourceSubscriptions) && resourceSubscriptions.length > 0 ? { uris: resourceSubscriptions.map(String) } : {}),
+  };
+}

@@ -1,0 +1,204 @@
+import type { Dispatcher } from 'undici';
+import type { Clock, Timer } from '../contract/clock.js';
+import type { TransportFault, TransportOutcome } from '../contract/transport.js';
+import { judgeAnswer } from '../wire/probe.js';
+import { SseParser } from '../wire/sse.js';
+import { broken, refused, rpcError } from './http-faults.js';
+
+/** What comes to the client as one message. */
+export interface HttpRaw {
+  /** Of the answer that carries it; lower-case names. */
+  readonly headers: Readonly<Record<string, string>>;
+  readonly body: Uint8Array;
+}
+
+export interface HttpExchangeParts {
+  readonly origin: string;
+  readonly clock: Clock;
+  /** Raw JSON of the id that has to be answered; undefined when nothing has. */
+  readonly id: string | undefined;
+  /** Of a whole answer, and of one event of an endless one. */
+  readonly max_response_bytes: number;
+  /** The stream has no natural end: only its events are bounded. */
+  readonly endless: boolean;
+  receive(raw: HttpRaw): void;
+  /** The answer is an event stream. */
+  streaming(): void;
+  /** The exchange is over. `reusable`: the connection is as good as new. Told once, after `done` is settled or with it. */
+  over(reusable: boolean): void;
+}
+
+/** One HTTP request and its answer, whole or as events. undici calls the `on…` methods. */
+export class HttpExchange implements Dispatcher.DispatchHandler {
+  readonly done: Promise<TransportOutcome<void>>;
+  /** The last event id of the stream, and how long the server wants a client to wait before it asks on. */
+  last_event_id: string | undefined;
+  retry_ms: number | undefined;
+  readonly #parts: HttpExchangeParts;
+  #settle: (outcome: TransportOutcome<void>) => void = () => undefined;
+  #abort: ((error: Error) => void) | undefined;
+  #status = 0;
+  #headers: Readonly<Record<string, string>> = {};
+  #sse: SseParser | undefined;
+  #chunks: Buffer[] = [];
+  #bytes = 0;
+  #answered = false;
+  #stopped: TransportFault | undefined;
+  #linger: Timer | undefined;
+  #over = false;
+
+  constructor(parts: HttpExchangeParts) {
+    this.#parts = parts;
+    this.done = new Promise((resolve) => (this.#settle = resolve));
+  }
+
+  /** True once the head of the answer has come. */
+  get began(): boolean {
+    return this.#status !== 0;
+  }
+
+  /** Ends it: the connection is closed, and the outcome is this fault. */
+  stop(fault: TransportFault): void {
+    if (this.#over || this.#stopped !== undefined) return;
+    this.#stopped = fault;
+    this.#settle({ ok: false, fault });
+    this.#abort?.(STOPPED);
+  }
+
+  onConnect(abort: (error?: Error) => void): void {
+    this.#abort = abort;
+    if (this.#stopped !== undefined) abort(STOPPED);
+  }
+
+  onHeaders(status: number, raw: Buffer[]): boolean {
+    if (status < 200) return true;
+    this.#status = status;
+    this.#headers = toRecord(raw);
+    const { max_response_bytes, endless } = this.#parts;
+    if (this.#succeeded && this.#headers['content-type']?.toLowerCase().startsWith('text/event-stream') === true) {
+      this.#parts.streaming();
+      this.#sse = new SseParser({
+        max_event_bytes: max_response_bytes,
+        onEvent: ({ data, has_data, event, id, retry }) => {
+          if (id !== undefined) this.last_event_id = id;
+          if (retry !== undefined) this.retry_ms = retry;
+          // A priming event has an id and empty data.
+          if (has_data && data.length > 0 && (event === undefined || event === 'message')) this.#receive(data);
+        },
+        onTooLarge: () => this.stop(this.#tooLarge()),
+      });
+    } else if (!endless && Number(this.#headers['content-length'] ?? 0) > max_response_bytes) this.stop(this.#tooLarge());
+    return true;
+  }
+
+  onData(chunk: Buffer): boolean {
+    if (this.#stopped !== undefined) return true;
+    this.#bytes += chunk.length;
+    if (this.#bytes > this.#parts.max_response_bytes && !(this.#parts.endless && this.#sse !== undefined)) this.stop(this.#tooLarge());
+    else if (this.#sse === undefined) this.#chunks.push(chunk);
+    else this.#sse.push(chunk);
+    return true;
+  }
+
+  onComplete(): void {
+    if (this.#stopped === undefined) this.#settle(this.#outcome());
+    this.#leave(this.#stopped === undefined && this.#sse === undefined && isFramed(this.#headers));
+  }
+
+  onError(error: Error): void {
+    // A stream may be cut once its answer has come.
+    if (this.#stopped === undefined && !this.#answered) {
+      this.#settle({ ok: false, fault: broken(error, this.#parts.origin, this.began) });
+    }
+    this.#leave(false);
+  }
+
+  get #succeeded(): boolean {
+    return this.#status >= 200 && this.#status < 300;
+  }
+
+  #outcome(): TransportOutcome<void> {
+    if (!this.#succeeded)
+      return { ok: false, fault: refused({ status: this.#status, headers: this.#headers, body: Buffer.concat(this.#chunks) }) };
+    const { id } = this.#parts;
+    if (this.#sse === undefined && id !== undefined) {
+      const type = this.#headers['content-type'];
+      if (type?.toLowerCase().startsWith('application/json') !== true) return { ok: false, fault: this.#noMessage(type) };
+      const body = Buffer.concat(this.#chunks);
+      const rpc = isAnswer(body, id) ? undefined : rpcError(body.toString('utf8'));
+      if (rpc !== undefined)
+        return {
+          ok: false,
+          fault: { code: 'BROKEN', message: `the server answered an error without the request's id: ${rpc.message}`, rpc },
+        };
+      this.#receive(body);
+    }
+    if (id === undefined || this.#answered) return DONE;
+    return {
+      ok: false,
+      fault: { code: this.#sse === undefined ? 'BROKEN' : 'ENDED', message: 'the answer ended without a response to the request' },
+    };
+  }
+
+  #receive(body: Uint8Array): void {
+    if (this.#stopped !== undefined) return;
+    const { id, clock } = this.#parts;
+    // An array is a batch of 2025-03-26: whoever waits finds its answer in it.
+    if (id !== undefined && !this.#answered && (body[0] === OPEN_ARRAY || isAnswer(body, id))) {
+      this.#answered = true;
+      this.#settle(DONE);
+      if (this.#sse !== undefined) this.#linger = clock.timer(LINGER_MS, () => this.#abort?.(STOPPED));
+    }
+    this.#parts.receive({ headers: this.#headers, body });
+  }
+
+  #leave(reusable: boolean): void {
+    if (this.#over) return;
+    this.#over = true;
+    this.#linger?.cancel();
+    this.#chunks = [];
+    this.#parts.over(reusable);
+  }
+
+  #noMessage(type: string | undefined): TransportFault {
+    const what =
+      this.#bytes === 0
+        ? `${this.#status} and nothing else`
+        : `${this.#status} with ${type === undefined ? 'no content type' : `content type ${JSON.stringify(type)}`}`;
+    return { code: 'BROKEN', message: `the server answered ${what}, neither JSON nor an event stream: is this an MCP endpoint?` };
+  }
+
+  #tooLarge(): TransportFault {
+    return { code: 'TOO_LARGE', message: `the answer has more than max_response_bytes (${this.#parts.max_response_bytes})` };
+  }
+}
+
+const STOPPED = new Error('stopped');
+const DONE: TransportOutcome<void> = { ok: true, value: undefined };
+const OPEN_ARRAY = 0x5b;
+/** The response should end its stream; a server that leaves it open is not waited for. */
+const LINGER_MS = 1000;
+
+function isAnswer(body: Uint8Array, id: string): boolean {
+  const answer = judgeAnswer(body);
+  return answer.kind === 'response' && answer.id === id;
+}
+
+/** A body of declared length, on a connection that the server keeps. */
+function isFramed(headers: Readonly<Record<string, string>>): boolean {
+  if (headers['transfer-encoding'] !== undefined || !/^\d+$/.test(headers['content-length'] ?? '')) return false;
+  return !(headers.connection ?? '')
+    .toLowerCase()
+    .split(',')
+    .some((token) => token.trim() === 'close');
+}
+
+function toRecord(raw: readonly Buffer[]): Readonly<Record<string, string>> {
+  const record: Record<string, string> = Object.create(null);
+  for (let i = 0; i + 1 < raw.length; i += 2) {
+    const name = (raw[i] as Buffer).toString('latin1').toLowerCase();
+    const value = (raw[i + 1] as Buffer).toString('latin1');
+    record[name] = record[name] === undefined ? value : `${record[name]}, ${value}`;
+  }
+  return record;
+}

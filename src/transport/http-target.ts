@@ -1,0 +1,68 @@
+import type { SendOptions } from '../contract/transport.js';
+
+/** A bearer token, or what fetches one: it is asked for each request. */
+export type Bearer = string | (() => string | Promise<string>);
+
+export interface TargetOptions {
+  /** `http://…/mcp` or `https://…/mcp`: the MCP endpoint. */
+  readonly url: string | URL;
+  /** Added to each request. Not for what the protocol sets itself. */
+  readonly headers?: Readonly<Record<string, string>>;
+  readonly bearer?: Bearer;
+  /** PEM of the certificate authorities that the server must chain to. Default: the public ones. */
+  readonly ca?: string;
+}
+
+/** Where requests go, and the head that all of them have. */
+export interface HttpTarget {
+  readonly origin: string;
+  readonly path: string;
+  readonly ca: string | undefined;
+  /** Names and values, one after another. */
+  headers(options: SendOptions): Promise<string[]>;
+}
+
+/** Reads and checks a target. Throws TypeError; no message repeats a value, which may be a secret. */
+export function readTarget({ url, headers = {}, bearer, ca }: TargetOptions): HttpTarget {
+  const { origin, pathname, search, username, password, protocol } = toUrl(url);
+  if (protocol !== 'http:' && protocol !== 'https:') throw new TypeError('the URL of an MCP server begins with http:// or https://');
+  if (username !== '' || password !== '')
+    throw new TypeError('the URL must not hold a user name or password: use the bearer option or headers');
+  const fixed: string[] = [];
+  for (const [name, value] of Object.entries(headers)) {
+    if (!TOKEN.test(name) || !FIELD.test(value))
+      throw new TypeError(`headers: ${JSON.stringify(name)} cannot be a header field with this value`);
+    if (RESERVED.test(name)) throw new TypeError(`headers: ${name} is set by the protocol`);
+    fixed.push(name, value);
+  }
+  return {
+    origin,
+    path: `${pathname}${search}`,
+    ca,
+    async headers({ session_id, headers: own = {} }) {
+      const list = [...fixed];
+      if (bearer !== undefined) {
+        const token = typeof bearer === 'string' ? bearer : await bearer();
+        if (!BEARER.test(token)) throw new TypeError('the bearer token has characters that no token has (RFC 6750 section 2.1)');
+        list.push('authorization', `Bearer ${token}`);
+      }
+      for (const [name, value] of Object.entries(own)) list.push(name, value);
+      if (session_id !== undefined) list.push('mcp-session-id', session_id);
+      return list;
+    },
+  };
+}
+
+const TOKEN = /^[!#$%&'*+\-.^_`|~0-9A-Za-z]{1,128}$/;
+const FIELD = /^[\t\x20-\x7e\x80-\xff]*$/;
+const BEARER = /^[A-Za-z0-9\-._~+/]+=*$/;
+const RESERVED =
+  /^(?:host|connection|content-length|content-type|transfer-encoding|accept|expect|upgrade|te|trailer|keep-alive|last-event-id|mcp-(?:method|name|protocol-version|session-id|param-.*))$/i;
+
+function toUrl(url: string | URL): URL {
+  try {
+    return new URL(url);
+  } catch {
+    throw new TypeError(`${JSON.stringify(String(url).slice(0, 200))} is no URL`);
+  }
+}

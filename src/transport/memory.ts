@@ -1,0 +1,56 @@
+import { PassThrough, Writable } from 'node:stream';
+import type { Server } from '../contract/server.js';
+import type { SendOptions, Transport, TransportOptions, TransportOutcome } from '../contract/transport.js';
+import { LineFramer } from '../wire/line.js';
+import { serveStdio } from './stdio.js';
+
+/** MCP with a server in this process that `defineServer` made, in every revision and without a socket. */
+export function createMemoryTransport(server: Server): Transport {
+  return new MemoryTransport(server);
+}
+
+class MemoryTransport implements Transport {
+  readonly #server: Server;
+  readonly #input = new PassThrough();
+  #ended: Promise<unknown> = Promise.resolve();
+  #closed = false;
+
+  constructor(server: Server) {
+    this.#server = server;
+  }
+
+  start({ receive, closed, clock, log }: TransportOptions): Promise<void> {
+    const framer = new LineFramer({ max_line_bytes: MAX_LINE_BYTES, onLine: receive, onTooLong: () => undefined });
+    const output = new Writable({
+      write(chunk: Buffer, _encoding, done) {
+        framer.push(chunk);
+        done();
+      },
+    });
+    this.#ended = serveStdio(this.#server, { input: this.#input, output, max_line_bytes: MAX_LINE_BYTES, clock, log }).then(() => {
+      if (!this.#closed) closed({ code: 'ENDED', message: 'the server in this process ended' });
+    });
+    return Promise.resolve();
+  }
+
+  sendMessage(message: string, _options?: SendOptions): Promise<TransportOutcome<void>> {
+    if (this.#closed) return Promise.resolve({ ok: false, fault: { code: 'CLOSED', message: 'the connection is closed' } });
+    this.#input.write(`${message}\n`);
+    return Promise.resolve(DONE);
+  }
+
+  async shutdown(): Promise<TransportOutcome<void>> {
+    this.#closed = true;
+    this.#input.end();
+    await this.#ended;
+    return DONE;
+  }
+
+  supportedProtocolVersions(): 'all' {
+    return 'all';
+  }
+}
+
+const DONE: TransportOutcome<void> = { ok: true, value: undefined };
+/** Nobody's wire is in between: as long as a message may be anywhere. */
+const MAX_LINE_BYTES = 268_435_456;

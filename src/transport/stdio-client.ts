@@ -1,0 +1,89 @@
+import type { SendOptions, Transport, TransportFault, TransportOptions, TransportOutcome } from '../contract/transport.js';
+import { systemProcess } from '../system-process.js';
+import { childEnv } from './child-env.js';
+import type { Launched } from './launched.js';
+import type { PipeEnd } from './pipe.js';
+import { startChild } from './stdio-child.js';
+
+export interface StdioTransportOptions {
+  /** A program, found by PATH; no shell reads it. */
+  readonly command: string;
+  readonly args?: readonly string[];
+  /** Default: that of this process. */
+  readonly cwd?: string;
+  /** Added to PATH, HOME, LANG, TMPDIR and USER, which are all that the program gets of this process's environment. */
+  readonly env?: Readonly<Record<string, string>>;
+  /** Longest message of the server. A longer one is dropped. Default 8 000 000. */
+  readonly max_line_bytes?: number;
+  /** From the end of its input until it is killed, with all that it started. Default 4 500. */
+  readonly stop_timeout_ms?: number;
+}
+
+/** MCP over the standard streams of a child process, every revision. The process is started by `start` and never outlives `shutdown`. */
+export function createStdioTransport(options: StdioTransportOptions): Transport {
+  return new StdioTransport(options);
+}
+
+class StdioTransport implements Transport {
+  readonly #options: StdioTransportOptions;
+  #child: Launched | undefined;
+
+  constructor(options: StdioTransportOptions) {
+    this.#options = options;
+  }
+
+  start({ receive, closed, log, clock }: TransportOptions): Promise<void> {
+    const { command, args = [], cwd = '.', env = {}, max_line_bytes = 8_000_000 } = this.#options;
+    const child = startChild(
+      { command, args, cwd, env: childEnv(systemProcess.env, env), max_line_bytes },
+      {
+        log,
+        clock,
+        host: systemProcess,
+        tooLong: () => log.warn({ max_line_bytes }, 'a message of the server was longer than max_line_bytes'),
+        killed: () => undefined,
+      },
+    );
+    child.pipe.onMessage = (line) => {
+      if (line.length > 0) receive(line);
+    };
+    child.pipe.onClose = (end) => closed(endOf(command, end, child));
+    this.#child = child;
+    return Promise.resolve();
+  }
+
+  sendMessage(message: string, _options?: SendOptions): Promise<TransportOutcome<void>> {
+    const sent = this.#child?.pipe.send(Buffer.from(message));
+    if (sent === true) return Promise.resolve(DONE);
+    const fault =
+      sent === undefined
+        ? { code: 'CLOSED', message: 'the connection is closed' }
+        : { code: 'ENDED', message: 'the server does not read its input' };
+    return Promise.resolve({ ok: false, fault });
+  }
+
+  async shutdown(): Promise<TransportOutcome<void>> {
+    const child = this.#child;
+    this.#child = undefined;
+    if (child === undefined) return DONE;
+    child.pipe.close();
+    await child.stop(this.#options.stop_timeout_ms ?? 4_500);
+    return DONE;
+  }
+
+  supportedProtocolVersions(): 'all' {
+    return 'all';
+  }
+}
+
+const DONE: TransportOutcome<void> = { ok: true, value: undefined };
+
+/** Says how a server ended, with what it wrote last: it is the user's own program. */
+function endOf(command: string, end: PipeEnd, { exit, last_words }: Launched): TransportFault {
+  const words = last_words.slice(-3).join(' | ');
+  const said = words === '' ? '' : `; it said: ${words}`;
+  if (end === 'spawn') return { code: 'UNREACHABLE', message: `${command} cannot be started${said}` };
+  const how =
+    exit === undefined ? 'closed its streams' : exit.signal === null ? `ended with exit code ${exit.code}` : `was ended by ${exit.signal}`;
+  return { code: 'ENDED', message: `${command} ${how}${said}` };
+}
