@@ -8,6 +8,7 @@ import { isCertificate } from '../explain/terminator.js';
 import { systemClock } from '../system-clock.js';
 import { type ConfigOption, loadNamedConfig, withConfigOption } from './config-option.js';
 import { CliExit, EXIT } from './exit.js';
+import { toField } from './header-option.js';
 import type { CliIo } from './io.js';
 import { located } from './located.js';
 
@@ -82,12 +83,6 @@ function readText(file: string, io: CliIo): string {
 function toAddress(text: string): string {
   if (text.includes('/') || whyNotCidr(text) !== undefined) throw new InvalidArgumentError('write one IPv4 or IPv6 address.');
   return text;
-}
-
-function toField(text: string, before: readonly (readonly [string, string])[] = []): readonly (readonly [string, string])[] {
-  const colon = text.indexOf(':');
-  if (colon < 1) throw new InvalidArgumentError('write a field as name:value.');
-  return [...before, [text.slice(0, colon).trim(), text.slice(colon + 1).trim()]];
 }
 
 function toText(explanation: Explanation): string {

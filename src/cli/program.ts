@@ -1,6 +1,7 @@
 import { Command, CommanderError } from 'commander';
 import { ConfigError } from '../errors/error.js';
 import { version } from '../version.js';
+import { registerCall } from './call.js';
 import { registerCompletion } from './completion.js';
 import { registerDemo } from './demo.js';
 import { CliExit, EXIT } from './exit.js';
@@ -22,6 +23,7 @@ const COMMANDS = [
   registerImport,
   registerExplain,
   registerStdio,
+  registerCall,
   registerCompletion,
 ];
 

@@ -90,7 +90,9 @@ export class Client {
   /** Asks a modern server anew what it is; of a legacy one it is what the handshake said. */
   async discover(): Promise<Agreement> {
     const { self, settled } = this.#parts;
-    return this.server.era === 'legacy' ? this.server : discover(this.#link, self, settled, settled.timeout_ms);
+    return this.server.era === 'legacy'
+      ? this.server
+      : discover(this.#link, self, { timeout_max_ms: settled.timeout_max_ms }, settled.timeout_ms);
   }
 
   /** Every tool, all pages. Those whose `x-mcp-header` is not valid are left out, with a warning in the log. */

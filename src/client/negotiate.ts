@@ -48,13 +48,19 @@ export async function negotiate(link: Link, self: Self, options: Settled): Promi
 }
 
 /** Asks a modern server what it is. */
-export async function discover(link: Link, self: Self, { timeout_max_ms }: Settled, timeout_ms: number): Promise<Agreement> {
+export async function discover(
+  link: Link,
+  self: Self,
+  { timeout_max_ms, signal }: Pick<Settled, 'timeout_max_ms' | 'signal'>,
+  timeout_ms: number,
+): Promise<Agreement> {
   const spoken = speakModern(self, 'server/discover', {});
   const result = await link.request({
     method: 'server/discover',
     ...spoken,
     timeout_ms,
     timeout_max_ms,
+    signal,
     tells_cancel: link.cancels === 'message',
   });
   const versions = result.supportedVersions;
@@ -67,13 +73,14 @@ export async function initialize(link: Link, self: Self, options: Settled, versi
   const [newest] = versions;
   if (newest === undefined) throw none('legacy', link.versions(SERVED_REVISIONS));
   link.session_id = undefined;
-  const { timeout_ms, timeout_max_ms } = options;
+  const { timeout_ms, timeout_max_ms, signal } = options;
   const params = { protocolVersion: newest, capabilities: self.capabilities, clientInfo: self.client_info };
   const result = await link.request({
     method: 'initialize',
     ...speakLegacy(undefined, params),
     timeout_ms,
     timeout_max_ms,
+    signal,
     tells_cancel: false,
   });
   const { protocolVersion } = result;

@@ -46,6 +46,8 @@ export interface ConnectOptions extends Callbacks {
   readonly client_info?: ClientInfo;
   /** More client capabilities, e.g. `extensions`. Those of the callbacks are there already. */
   readonly capabilities?: Readonly<Record<string, unknown>>;
+  /** Aborts the connecting. */
+  readonly signal?: AbortSignal;
   /** Of one request, until it is answered. Progress starts it again. Default 30 000. */
   readonly timeout_ms?: number;
   /** The same with progress, and while callbacks answer. Default 300 000. */
@@ -131,7 +133,7 @@ export interface Prompt {
 }
 
 /** All of `ConnectOptions` that has a default. */
-export type Settled = Required<Pick<ConnectOptions, keyof typeof DEFAULTS>>;
+export type Settled = Required<Pick<ConnectOptions, keyof typeof DEFAULTS>> & Pick<ConnectOptions, 'signal'>;
 
 const DEFAULTS = {
   era: 'auto',
@@ -152,7 +154,7 @@ export function settle(options: ConnectOptions): Settled {
   for (const [name, value] of Object.entries(settled)) if (name !== 'era') toPositive(name, value);
   if (!['auto', 'modern', 'legacy'].includes(settled.era))
     throw new TypeError(`era must be auto, modern or legacy, not ${String(settled.era)}`);
-  return settled;
+  return options.signal === undefined ? settled : { ...settled, signal: options.signal };
 }
 
 /** Throws RangeError for what is no positive integer. */

@@ -133,7 +133,8 @@ export class Requests {
   #renew(session: string): Promise<void> {
     if (this.#renewing !== undefined || this.#link.session_id !== session) return this.#renewing ?? Promise.resolve();
     const { self, settled } = this.#parts;
-    const renewing = initialize(this.#link, self, settled, [this.agreement.revision]).then((agreement) => {
+    const { signal: _, ...rest } = settled;
+    const renewing = initialize(this.#link, self, rest, [this.agreement.revision]).then((agreement) => {
       this.#agreement = agreement;
     });
     this.#renewing = renewing

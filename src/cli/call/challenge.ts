@@ -1,0 +1,31 @@
+import type { ClientError } from '../../client.js';
+import { plain } from './printed.js';
+
+/** What a refusal asks for, in words (RFC 6750 section 3, RFC 9728 section 5.1). */
+export function explainChallenge({ status, challenge }: ClientError, token_sent: boolean): string {
+  const lines: string[] = [];
+  const { scheme, parameters } = readChallenge(challenge ?? '');
+  const { error, error_description, scope, resource_metadata } = parameters;
+  if (error === 'insufficient_scope') lines.push('The token is good, but not enough for this.');
+  else if (token_sent) lines.push(status === 403 ? 'This token may not do this.' : 'The server does not take this token.');
+  else if (scheme === 'basic') lines.push('The server wants a user name and password: --header "authorization: Basic …".');
+  else if (status === 401) lines.push('The server wants an access token: --token-file FILE.');
+  else lines.push('The server lets this client not in; it may want a token (--token-file FILE), another address or a certificate.');
+  if (error !== undefined)
+    lines.push(`It says: ${error}${error_description === undefined ? '' : `, ${error_description.replace(/\.$/, '')}`}.`);
+  if (scope !== undefined) lines.push(`Scopes that it needs: ${scope}`);
+  if (resource_metadata !== undefined) lines.push(`Who gives tokens for it: ${resource_metadata}`);
+  return lines.map((line) => `  ${plain(line)}`).join('\n');
+}
+
+/** The first challenge of a `WWW-Authenticate` header (RFC 9110 section 11.6.1): its scheme and the parameters, lower case. */
+function readChallenge(header: string): { readonly scheme: string; readonly parameters: Readonly<Record<string, string | undefined>> } {
+  const parameters: Record<string, string> = Object.create(null);
+  for (const match of header.slice(0, 8192).matchAll(PARAMETER)) {
+    const [, name = '', quoted, token] = match;
+    parameters[name.toLowerCase()] ??= (quoted?.replace(/\\(.)/g, '$1') ?? token ?? '').slice(0, 1000);
+  }
+  return { scheme: header.split(' ')[0]?.toLowerCase() ?? '', parameters };
+}
+
+const PARAMETER = /([A-Za-z_-]{1,64})\s*=\s*(?:"((?:[^"\\]|\\.)*)"|([^\s",]+))/g;
