@@ -33,6 +33,7 @@ const EVERYTHING = [
   'runtime',
   'telemetry',
   'transport',
+  'upstream',
   'wire',
   'src',
 ];
@@ -46,15 +47,18 @@ const TABLE: Readonly<Record<string, Row>> = {
   executor: { ours: ['errors', 'contract'] },
   core: { ours: ['dialect', 'wire', 'executor', 'errors', 'contract'], modules: ['ajv/dist/2020.js', 'node:crypto'] },
   runtime: {
-    ours: ['core', 'transport', 'wire', 'dialect', 'executor', 'errors', 'contract'],
-    modules: ['undici', 'node:crypto', 'node:tls', 'node:stream'],
+    ours: ['core', 'transport', 'upstream', 'wire', 'dialect', 'executor', 'errors', 'contract'],
+    modules: ['node:crypto', 'node:stream'],
     only: {
+      undici: 'src/runtime/opaque-',
+      'node:tls': 'src/runtime/opaque-',
       fastify: 'src/runtime/opaque-',
       '@fastify/http-proxy': 'src/runtime/opaque-',
       'node:http': 'src/runtime/opaque-',
       'node:fs': 'src/runtime/stdio-memory.ts',
     },
   },
+  upstream: { ours: ['errors', 'contract'], modules: ['node:net', 'node:tls'] },
   route: { ours: ['errors', 'contract', 'core'] },
   mount: {
     ours: ['core', 'wire', 'dialect', 'executor', 'errors', 'contract'],

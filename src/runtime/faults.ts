@@ -9,18 +9,23 @@ export interface UpstreamFault {
   readonly reason: string;
 }
 
-/** Reads an error of the HTTP client before the answer's head was there. */
+/** Reads an error toward an upstream before the answer's head was there: of our own pool, or of undici under @fastify/http-proxy. */
 export function faultBeforeHead(error: Error): UpstreamFault {
   const reason = reasonOf(error);
   if (reason === 'UND_ERR_INVALID_ARG') return { code: 'BAD_REQUEST', reason };
-  if (reason === 'UND_ERR_DESTROYED' || reason === 'UND_ERR_CLOSED') return { code: 'DRAINING', reason };
-  const spoke =
-    reason === 'HTTPParserError' ||
-    reason.startsWith('HPE_') ||
-    reason === 'UND_ERR_HEADERS_OVERFLOW' ||
-    reason === 'UND_ERR_RES_CONTENT_LENGTH_MISMATCH';
-  return { code: spoke ? 'UPSTREAM_BROKEN' : 'UPSTREAM_UNREACHABLE', reason };
+  if (STOPPING.has(reason)) return { code: 'DRAINING', reason };
+  return { code: SPOKE.has(reason) || reason.startsWith('HPE_') ? 'UPSTREAM_BROKEN' : 'UPSTREAM_UNREACHABLE', reason };
 }
+
+const STOPPING: ReadonlySet<string> = new Set(['STOPPED', 'UND_ERR_DESTROYED', 'UND_ERR_CLOSED']);
+
+/** The upstream answered, but not as HTTP has it. */
+const SPOKE: ReadonlySet<string> = new Set([
+  'BAD_ANSWER',
+  'HTTPParserError',
+  'UND_ERR_HEADERS_OVERFLOW',
+  'UND_ERR_RES_CONTENT_LENGTH_MISMATCH',
+]);
 
 /** The error's code, or its name: never its message, which holds addresses. */
 export function reasonOf(error: Error): string {

@@ -1,8 +1,10 @@
-import type { Dispatcher, Pool } from 'undici';
 import type { Timer } from '../contract/clock.js';
 import type { Call, Exchange } from '../contract/runtime.js';
 import type { ErrorCode } from '../errors/codes.js';
 import { type ErrorDetail, GatewayError } from '../errors/error.js';
+import type { UpstreamLine, UpstreamListener, UpstreamRequest } from '../upstream/exchange.js';
+import type { UpstreamPool } from '../upstream/pool.js';
+import type { ResponseHead } from '../upstream/response-head.js';
 import type { Answer, AnswerHost, OpenSession, ProxiedParts } from './answer.js';
 import { faultBeforeHead } from './faults.js';
 import type { Lane, Waiter } from './lane.js';
@@ -17,21 +19,20 @@ export interface FlightWatch {
 
 /**
  * One exchange with the upstream, from waiting for a connection to the last byte. It owns its place in the lane and gives it back
- * in `#leave`, once, on every way out. undici calls the `on…` methods: this older form of handler is taken as it is, while the
- * newer one is wrapped and gets its headers as an object for each call.
+ * in `#leave`, once, on every way out. The pool calls the `on…` methods.
  */
-export class Flight implements Dispatcher.DispatchHandler, AnswerHost, Waiter {
+export class Flight implements UpstreamListener, AnswerHost, Waiter {
   readonly call: Call;
   readonly exchange: Exchange;
   readonly parts: ProxiedParts;
   readonly session: OpenSession | undefined;
-  #request: Dispatcher.DispatchOptions | undefined;
+  #request: UpstreamRequest | undefined;
   readonly #watch: FlightWatch;
   readonly #lane: Lane;
-  readonly #pool: Pool;
+  readonly #pool: UpstreamPool;
   #answer: Answer | undefined;
-  #abort: ((error: Error) => void) | undefined;
-  #resume: (() => void) | undefined;
+  #line: UpstreamLine | undefined;
+  #spoke = false;
   #launched = false;
   #stopped = false;
   #left = false;
@@ -58,23 +59,24 @@ export class Flight implements Dispatcher.DispatchHandler, AnswerHost, Waiter {
   }
 
   launch(): void {
-    const request = this.#request as Dispatcher.DispatchOptions;
+    const request = this.#request as UpstreamRequest;
     this.#launched = true;
     // A quiet stream holds what it was asked with for hours otherwise.
     this.#request = undefined;
     this.exchange.handedOver();
-    this.#pool.dispatch(request, this);
+    const line = this.#pool.dispatch(request, this);
+    if (!this.#left) this.#line ??= line;
   }
 
   abort(): void {
     if (this.#stopped) return;
     this.#stopped = true;
     if (!this.#launched) this.#leave();
-    else this.#abort?.(STOPPED);
+    else this.#line?.abort(STOPPED);
   }
 
   resume(): void {
-    this.#resume?.();
+    this.#line?.resume();
   }
 
   release(): void {
@@ -93,20 +95,16 @@ export class Flight implements Dispatcher.DispatchHandler, AnswerHost, Waiter {
     this.parts.log.warn(fields, 'the upstream failed');
   }
 
-  onConnect(abort: (error?: Error) => void): void {
-    // Thrown, not aborted: the connection was not used yet and stays good for the next call.
-    if (this.#stopped) throw STOPPED;
-    this.#abort = abort;
+  onConnected(line: UpstreamLine): void {
+    this.#line = line;
   }
 
-  onHeaders(status: number, raw: Buffer[], resume: () => void): boolean {
-    if (status < 200) return true;
+  onHead(head: ResponseHead): void {
     this.exchange.handedBack();
-    this.#resume = resume;
-    this.#watch.answered(status);
-    this.#answer = openAnswer(this, readUpstreamHead(status, raw));
+    this.#spoke = true;
+    this.#watch.answered(head.status);
+    this.#answer = openAnswer(this, readUpstreamHead(head.status, head.fields, head.framing === 'length' ? head.length : undefined));
     if (this.#answer === undefined) this.release();
-    return true;
   }
 
   onData(chunk: Buffer): boolean {
@@ -116,7 +114,7 @@ export class Flight implements Dispatcher.DispatchHandler, AnswerHost, Waiter {
     return true;
   }
 
-  onComplete(): void {
+  onEnd(): void {
     if (!this.#stopped) {
       this.#stopped = true;
       this.#answer?.end();
@@ -133,7 +131,7 @@ export class Flight implements Dispatcher.DispatchHandler, AnswerHost, Waiter {
   }
 
   #failed(error: Error): void {
-    if (this.#resume !== undefined) return this.#answer?.broken(error);
+    if (this.#spoke) return this.#answer?.broken(error);
     this.exchange.handedBack();
     const fault = faultBeforeHead(error);
     this.#watch.failed(fault.code);
@@ -143,6 +141,8 @@ export class Flight implements Dispatcher.DispatchHandler, AnswerHost, Waiter {
   #leave(): void {
     if (this.#left) return;
     this.#left = true;
+    // The connection may carry another exchange from here on.
+    this.#line = undefined;
     this.#linger?.cancel();
     this.#lane.leave(this);
   }
@@ -150,10 +150,10 @@ export class Flight implements Dispatcher.DispatchHandler, AnswerHost, Waiter {
 
 /** Where a flight goes. */
 export interface FlightRoute {
-  readonly request: Dispatcher.DispatchOptions;
+  readonly request: UpstreamRequest;
   readonly watch: FlightWatch;
   readonly lane: Lane;
-  readonly pool: Pool;
+  readonly pool: UpstreamPool;
 }
 
 const LINGER_MS = 250;

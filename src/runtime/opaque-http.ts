@@ -9,8 +9,8 @@ import { ConfigError, GatewayError } from '../errors/error.js';
 import { createRatedLog } from '../transport/rated-log.js';
 import { confinedPath } from './confined-path.js';
 import { OpaqueExchange, type OpaqueParts } from './opaque-exchange.js';
+import { closePool, openOpaquePool } from './opaque-pool.js';
 import { checkStaticHeaders } from './static-headers.js';
-import { closePool, openUpstreamPool } from './upstream-pool.js';
 import { parseUpstreamUrl } from './upstream-url.js';
 
 export interface OpaqueHttpOptions {
@@ -71,7 +71,7 @@ export function createOpaqueHttp(options: OpaqueHttpOptions, deps: OpaqueHttpDep
     },
     mount: { origin, base, redirects: options.redirects ?? 'own', public_origin: public_url?.origin },
   };
-  const pool = openUpstreamPool({
+  const pool = openOpaquePool({
     origin,
     connections: options.connections ?? 1024,
     ca: options.ca,

@@ -1,4 +1,3 @@
-import type { Pool } from 'undici';
 import type { Clock } from '../contract/clock.js';
 import type { Log } from '../contract/log.js';
 import type { Call, Exchange, Health, Runtime } from '../contract/runtime.js';
@@ -6,16 +5,16 @@ import { settledCall } from '../contract/settled-call.js';
 import type { Telemetry } from '../contract/telemetry.js';
 import { GatewayError } from '../errors/error.js';
 import { createRatedLog } from '../transport/rated-log.js';
+import { UpstreamPool } from '../upstream/pool.js';
 import type { OpenSession, ProxiedParts } from './answer.js';
 import { Flight, type FlightRoute, type FlightWatch } from './flight.js';
 import { forwardedIdentity } from './forwarded-identity.js';
 import { Lane } from './lane.js';
 import { bindingOf } from './open-answer.js';
-import { fixedHeaders, requestHeaders } from './request-headers.js';
+import { fieldLines, fixedHeads, requestHeaders } from './request-headers.js';
 import type { SessionSeal } from './session-seal.js';
 import { checkStaticHeaders } from './static-headers.js';
 import { createToolsLearner } from './tools-learner.js';
-import { closePool, openUpstreamPool } from './upstream-pool.js';
 import { parseUpstreamUrl } from './upstream-url.js';
 
 export interface ProxiedOptions {
@@ -68,7 +67,7 @@ export interface ProxiedRuntime extends Runtime {
 export function createProxied(options: ProxiedOptions, deps: ProxiedDeps): ProxiedRuntime {
   const { origin, target } = parseUpstreamUrl(options.name, options.url);
   checkStaticHeaders(options.name, options.headers ?? {});
-  const fixed = fixedHeaders(options.headers ?? {});
+  const fixed = fixedHeads(new URL(origin).host, target, options.headers ?? {});
   const connections = options.connections ?? 1024;
   const { name } = options;
   const { clock, telemetry, seal } = deps;
@@ -96,28 +95,27 @@ export function createProxied(options: ProxiedOptions, deps: ProxiedDeps): Proxi
       if (failures >= DEGRADED_AFTER && health === 'ready') health = 'degraded';
     },
   };
-  const openPool = (): Pool =>
-    openUpstreamPool({
-      origin,
-      connections,
-      ca: options.ca,
-      clock,
-      onConnected: (seconds) => telemetry.upstreamConnected(name, seconds),
-    });
+  const pool = new UpstreamPool({
+    origin,
+    ca: options.ca,
+    clock,
+    onConnected: (seconds) => telemetry.upstreamConnected(name, seconds),
+  });
   const lane = new Lane(connections, options.max_waiting ?? 256);
-  // Long streams have a pool of their own, since undici walks over every busy connection of a pool to find a free one.
-  const calls = openPool();
-  const streams = openPool();
 
   const fly = (call: Call, exchange: Exchange, session: OpenSession | undefined): void => {
     const method = METHODS[call.kind];
     const identity =
       call.identity !== undefined && call.route.forward_identity_header !== undefined ? forwardedIdentity(call.identity) : undefined;
-    const headers = requestHeaders(fixed[method.fixed], call, session?.upstream, identity);
-    const body = method.name === 'POST' ? call.body : null;
+    const lines = fieldLines(requestHeaders(call, session?.upstream, identity));
+    if (lines === undefined) return exchange.fail(new GatewayError('BAD_REQUEST', { detail: 'A header field cannot be sent on.' }));
     const long = call.kind === 'get_stream' || call.method === 'subscriptions/listen';
-    const pool = long ? streams : calls;
-    const route: FlightRoute = { request: { path: target, method: method.name, headers, body }, watch, lane, pool };
+    const route: FlightRoute = {
+      request: { head: fixed[method] + lines, body: method === 'post' ? call.body : undefined },
+      watch,
+      lane,
+      pool,
+    };
     new Flight(parts, route, long ? settledCall(call) : call, exchange, session).start();
   };
 
@@ -139,25 +137,19 @@ export function createProxied(options: ProxiedOptions, deps: ProxiedDeps): Proxi
       else fly(call, exchange, session);
     },
     stats() {
-      const [a, b] = [calls.stats, streams.stats];
-      return { free: a.free + b.free, running: a.running + b.running, pending: a.pending + b.pending, queued: lane.waiting };
+      const { free, pending, waiting } = pool.stats;
+      return { free, running: lane.running - waiting, pending, queued: lane.waiting };
     },
     async close(deadline_ms) {
       health = 'stopped';
-      await Promise.all([calls, streams].map((pool) => closePool(pool, clock, deadline_ms)));
+      await pool.close(deadline_ms);
     },
   };
 }
 
 const DEGRADED_AFTER = 3;
 const CLASSES: readonly (string | undefined)[] = [undefined, undefined, '2xx', '3xx', '4xx', '5xx'];
-const METHODS = {
-  request: { name: 'POST', fixed: 'post' },
-  notification: { name: 'POST', fixed: 'post' },
-  response: { name: 'POST', fixed: 'post' },
-  get_stream: { name: 'GET', fixed: 'get' },
-  session_end: { name: 'DELETE', fixed: 'delete' },
-} as const;
+const METHODS = { request: 'post', notification: 'post', response: 'post', get_stream: 'get', session_end: 'delete' } as const;
 
 /** The session that a legacy call belongs to. `initialize` begins one and modern calls have none, whatever they send. */
 function sessionOf(call: Call, seal: SessionSeal): OpenSession | undefined | GatewayError {

@@ -1,31 +1,46 @@
 import type { Call } from '../contract/runtime.js';
 
-/** The parts of an upstream request head that no client shapes: flat name, value lists, ready to be copied. */
-export interface FixedHeaders {
-  readonly post: readonly string[];
-  readonly get: readonly string[];
-  readonly delete: readonly string[];
+/** The parts of an upstream request head that no client shapes: request line and fields as they are written, each with its CRLF. */
+export interface FixedHeads {
+  readonly post: string;
+  readonly get: string;
+  readonly delete: string;
 }
 
-/** Joins what every request carries with the route's own static headers. */
-export function fixedHeaders(configured: Readonly<Record<string, string>>): FixedHeaders {
-  const both = 'application/json, text/event-stream';
+/** Request line, Host and what every request carries, the route's own static headers too; `target` is the upstream's path and query. */
+export function fixedHeads(host: string, target: string, configured: Readonly<Record<string, string>>): FixedHeads {
   // Without `identity` an origin may choose a coding by itself, and a compressed event stream arrives in lumps.
   const own = ['accept-encoding', 'identity', ...Object.entries(configured).flatMap(([name, value]) => [name.toLowerCase(), value])];
-  return {
-    post: ['content-type', 'application/json', 'accept', both, ...own],
-    get: ['accept', 'text/event-stream', ...own],
-    delete: ['accept', both, ...own],
-  };
+  const head = (method: string, fields: readonly string[]): string =>
+    `${method} ${target} HTTP/1.1\r\nhost: ${host}\r\nconnection: keep-alive\r\n${fieldLines([...fields, ...own])}`;
+  return { post: head('POST', POST_FIELDS), get: head('GET', ['accept', 'text/event-stream']), delete: head('DELETE', ACCEPTS) };
 }
 
+/** Fields as they are written: one line each, with its CRLF. Undefined when a value is not a field value (RFC 9110 section 5.5). */
+export function fieldLines(fields: readonly string[]): string | undefined {
+  let lines = '';
+  for (let i = 0; i + 1 < fields.length; i += 2) {
+    const value = fields[i + 1] as string;
+    if (UNSENDABLE.test(value)) return undefined;
+    lines += `${fields[i]}: ${value}\r\n`;
+  }
+  return lines;
+}
+
+/** What would end a line or is not one byte on the wire. */
+const UNSENDABLE = /[^\t\x20-\x7e\x80-\xff]/;
+
+const ACCEPTS = ['accept', 'application/json, text/event-stream'];
+/** What a POST says of itself, flat name, value. */
+export const POST_FIELDS: readonly string[] = ['content-type', 'application/json', ...ACCEPTS];
+
 /**
- * The head of one upstream request, by allowlist (MCP Streamable HTTP, "Request Metadata"). From the client come only the MCP
+ * What one upstream request carries beside the fixed head: flat name, value, by allowlist (MCP Streamable HTTP, "Request Metadata"). From the client come only the MCP
  * headers that the gateway has compared with the body, `Mcp-Param-*` unchanged, trace context, and `Last-Event-ID` on a
- * legacy GET. A name in the client's `Connection` field changes nothing. Host and Content-Length are added by the sender.
+ * legacy GET. A name in the client's `Connection` field changes nothing.
  */
-export function requestHeaders(fixed: readonly string[], call: Call, session: string | undefined, identity: string | undefined): string[] {
-  const headers = fixed.slice();
+export function requestHeaders(call: Call, session: string | undefined, identity: string | undefined): string[] {
+  const headers: string[] = [];
   const identityName = call.route.forward_identity_header;
   if (session !== undefined) headers.push('mcp-session-id', session);
   if (identity !== undefined && identityName !== undefined) headers.push(identityName, identity);

@@ -1,4 +1,4 @@
-import { util } from 'undici';
+import type { HeaderList } from '../contract/runtime.js';
 import { dropped } from './dropped-headers.js';
 
 /** What an upstream's answer is, as far as its head tells. */
@@ -19,48 +19,40 @@ export interface UpstreamHead {
   readonly session: string | undefined;
 }
 
-/** Sorts the raw fields of an answer: hop-by-hop fields, fields that `Connection` lists and fields that only the gateway may set stay here. */
-export function readUpstreamHead(status: number, raw: readonly Buffer[]): UpstreamHead {
+/** Sorts the fields of an answer, names in lower case: hop-by-hop fields, fields that `Connection` lists and fields that only the gateway may set stay here. */
+export function readUpstreamHead(status: number, fields: HeaderList, length: number | undefined): UpstreamHead {
   let relayed: string[] = [];
   let types = 0;
   let content_type = '';
-  let length: number | undefined;
   let encoded = false;
   let session: string | undefined;
   let connection = '';
-  for (let i = 0; i + 1 < raw.length; i += 2) {
-    const name = util.headerNameToString(raw[i] as Buffer);
-    const value = raw[i + 1] as Buffer;
+  for (let i = 0; i + 1 < fields.length; i += 2) {
+    const name = fields[i] as string;
+    const value = fields[i + 1] as string;
     switch (name) {
       case 'content-type':
         types += 1;
-        content_type = toText(value);
-        break;
-      case 'content-length':
-        length = Number(toText(value));
+        content_type = value;
         break;
       case 'content-encoding':
-        encoded ||= toText(value).toLowerCase() !== 'identity';
+        encoded ||= value.toLowerCase() !== 'identity';
         break;
       case 'connection':
-        connection = connection === '' ? toText(value) : `${connection},${toText(value)}`;
+        connection = connection === '' ? value : `${connection},${value}`;
         break;
       case 'mcp-session-id':
-        session ??= toText(value);
+        session ??= value;
         break;
       case 'x-request-id':
-        relayed.push('x-upstream-request-id', toText(value));
+        relayed.push('x-upstream-request-id', value);
         break;
       default:
-        if (!dropped(name)) relayed.push(name, toText(value));
+        if (name !== 'content-length' && !dropped(name)) relayed.push(name, value);
     }
   }
   if (connection !== '' && !PLAIN_CONNECTION.has(connection.toLowerCase())) relayed = withoutListed(relayed, connection);
   return { status, relayed, media: types > 1 ? 'other' : mediaOf(content_type), content_type, length, encoded, session };
-}
-
-function toText(value: Buffer): string {
-  return value.toString('latin1');
 }
 
 const PLAIN_CONNECTION: ReadonlySet<string> = new Set(['keep-alive', 'close']);

@@ -36,8 +36,9 @@ export class SdkFlight implements AnswerHost {
     try {
       const response = await responding;
       this.exchange.handedBack();
-      const fields = [...response.headers].flatMap(([name, value]) => [Buffer.from(name), Buffer.from(value, 'latin1')]);
-      this.#answer = openAnswer(this, readUpstreamHead(response.status, fields));
+      const length = response.headers.get('content-length');
+      const head = readUpstreamHead(response.status, [...response.headers].flat(), length === null ? undefined : Number(length));
+      this.#answer = openAnswer(this, head);
       if (this.#answer !== undefined) await this.#read(response.body);
       else await response.body?.cancel();
     } catch (error) {

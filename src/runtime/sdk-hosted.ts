@@ -7,7 +7,7 @@ import { GatewayError } from '../errors/error.js';
 import type { Executor, ExecutorLoad } from '../executor/executor.js';
 import { createRatedLog } from '../transport/rated-log.js';
 import type { ProxiedParts } from './answer.js';
-import { fixedHeaders, requestHeaders } from './request-headers.js';
+import { POST_FIELDS, requestHeaders } from './request-headers.js';
 import { SdkFlight } from './sdk-flight.js';
 import { createSessionSeal } from './session-seal.js';
 import { createToolsLearner } from './tools-learner.js';
@@ -90,7 +90,6 @@ export function createSdkHosted(options: SdkHostedOptions, deps: SdkHostedDeps):
   };
 }
 
-const POST = fixedHeaders({}).post;
 /** Never dialled: SDK servers look at the path only. */
 const URL_IN_PROCESS = 'http://localhost/mcp';
 
@@ -99,7 +98,7 @@ function run(call: Call, exchange: Exchange, flight: SdkFlight, respond: SdkResp
   const submitted = executor.submit(
     async (token) => {
       token.onCancel(() => flight.abort());
-      const list = requestHeaders(POST, call, undefined, undefined);
+      const list = [...POST_FIELDS, ...requestHeaders(call, undefined, undefined)];
       const headers = new Headers();
       for (let i = 0; i + 1 < list.length; i += 2) headers.append(list[i] as string, list[i + 1] as string);
       exchange.handedOver();

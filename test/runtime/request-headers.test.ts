@@ -1,24 +1,21 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { forwardedIdentity } from '../../src/runtime/forwarded-identity.js';
-import { fixedHeaders, requestHeaders } from '../../src/runtime/request-headers.js';
+import { fieldLines, fixedHeads, requestHeaders } from '../../src/runtime/request-headers.js';
 import { checkStaticHeaders } from '../../src/runtime/static-headers.js';
 import { legacyBare, legacyCall, modernCall } from '../support/proxied-bench.js';
 
-const fixed = fixedHeaders({ 'X-Api-Key': 'k' });
-const own = [
-  'content-type',
-  'application/json',
-  'accept',
-  'application/json, text/event-stream',
-  'accept-encoding',
-  'identity',
-  'x-api-key',
-  'k',
-];
-const added = (list: readonly string[]): readonly string[] => list.slice(own.length);
-
 describe('upstream request headers', () => {
+  it('what no client shapes is written once: request line, Host, own fields and static ones', () => {
+    const { post, get, delete: end } = fixedHeads('up.internal:8080', '/mcp?a=1', { 'X-Api-Key': 'k' });
+    const own = 'accept-encoding: identity\r\nx-api-key: k\r\n';
+    const start = (method: string): string => `${method} /mcp?a=1 HTTP/1.1\r\nhost: up.internal:8080\r\nconnection: keep-alive\r\n`;
+    assert.equal(post, `${start('POST')}content-type: application/json\r\naccept: application/json, text/event-stream\r\n${own}`);
+    assert.equal(get, `${start('GET')}accept: text/event-stream\r\n${own}`);
+    assert.equal(end, `${start('DELETE')}accept: application/json, text/event-stream\r\n${own}`);
+    assert.equal(fieldLines(['a', '1', 'b', '']), 'a: 1\r\nb: \r\n');
+  });
+
   it('B16 no credential, identity header or hop-by-hop field of the client goes upstream', () => {
     const headers = {
       Authorization: 'Bearer T',
@@ -42,13 +39,7 @@ describe('upstream request headers', () => {
       'Transfer-Encoding': 'chunked',
     };
     const call = modernCall('tools/list', {}, { headers });
-    assert.deepEqual(requestHeaders(fixed.post, call, undefined, undefined), [
-      ...own,
-      'mcp-protocol-version',
-      '2026-07-28',
-      'mcp-method',
-      'tools/list',
-    ]);
+    assert.deepEqual(requestHeaders(call, undefined, undefined), ['mcp-protocol-version', '2026-07-28', 'mcp-method', 'tools/list']);
   });
 
   // requirement: HTTP-45
@@ -62,7 +53,7 @@ describe('upstream request headers', () => {
       tracestate: ['a=1', 'b=2'],
     };
     const call = modernCall('tools/call', { name: 'größe' }, { headers });
-    assert.deepEqual(added(requestHeaders(fixed.post, call, undefined, undefined)), [
+    assert.deepEqual(requestHeaders(call, undefined, undefined), [
       'mcp-protocol-version',
       '2026-07-28',
       'mcp-method',
@@ -87,34 +78,21 @@ describe('upstream request headers', () => {
   it('B39 a legacy call carries its own version and session, never modern headers; one without a version gets none', () => {
     const headers = { 'Mcp-Session-Id': 'sealed', 'Mcp-Method': 'tools/list', 'Mcp-Name': 'x', 'Mcp-Param-A': '1', 'Last-Event-ID': '7' };
     const call = legacyCall('tools/list', {}, { headers });
-    assert.deepEqual(added(requestHeaders(fixed.post, call, 'upstream-session', undefined)), [
+    assert.deepEqual(requestHeaders(call, 'upstream-session', undefined), [
       'mcp-session-id',
       'upstream-session',
       'mcp-protocol-version',
       '2025-11-25',
     ]);
     const silent = { ...call, head: { ...call.head, headers: { ...call.head.headers, raw: ['Mcp-Session-Id', 'stale'] } } };
-    assert.deepEqual(added(requestHeaders(fixed.post, silent, undefined, undefined)), []);
+    assert.deepEqual(requestHeaders(silent, undefined, undefined), []);
   });
 
   it('Last-Event-ID goes with a legacy GET only', () => {
     const call = legacyBare('get_stream', { headers: { 'Last-Event-ID': '7' } });
-    assert.deepEqual(requestHeaders(fixed.get, call, undefined, undefined), [
-      'accept',
-      'text/event-stream',
-      'accept-encoding',
-      'identity',
-      'x-api-key',
-      'k',
-      'mcp-protocol-version',
-      '2025-11-25',
-      'last-event-id',
-      '7',
-    ]);
+    assert.deepEqual(requestHeaders(call, undefined, undefined), ['mcp-protocol-version', '2025-11-25', 'last-event-id', '7']);
     assert.equal(
-      requestHeaders(fixed.post, modernCall('tools/list', {}, { headers: { 'Last-Event-ID': '7' } }), undefined, undefined).includes(
-        'last-event-id',
-      ),
+      requestHeaders(modernCall('tools/list', {}, { headers: { 'Last-Event-ID': '7' } }), undefined, undefined).includes('last-event-id'),
       false,
     );
   });
@@ -125,8 +103,7 @@ describe('upstream request headers', () => {
       {},
       { headers: { traceparent: ['00-a', '00-b'], Connection: 'x-api-key, mcp-method, mcp-protocol-version' } },
     );
-    assert.deepEqual(requestHeaders(fixed.post, call, undefined, undefined), [
-      ...own,
+    assert.deepEqual(requestHeaders(call, undefined, undefined), [
       'mcp-protocol-version',
       '2026-07-28',
       'mcp-method',
@@ -159,8 +136,8 @@ describe('upstream request headers', () => {
       {},
       { route: { forward_identity_header: 'mcp-param-who' }, headers: { 'Mcp-Param-Who': 'forged', 'X-Who': 'forged' } },
     );
-    const list = requestHeaders(fixed.post, call, undefined, value);
-    assert.deepEqual(added(list).slice(0, 2), ['mcp-param-who', value]);
+    const list = requestHeaders(call, undefined, value);
+    assert.deepEqual(list.slice(0, 2), ['mcp-param-who', value]);
     assert.equal(list.includes('forged'), false);
   });
 

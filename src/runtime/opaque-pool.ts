@@ -2,7 +2,7 @@ import { createSecureContext } from 'node:tls';
 import { buildConnector, Pool } from 'undici';
 import type { Clock, Timer } from '../contract/clock.js';
 
-export interface UpstreamPoolOptions {
+export interface OpaquePoolOptions {
   readonly origin: string;
   /** Connections that may be open at once; each carries one exchange at a time. */
   readonly connections: number;
@@ -17,10 +17,10 @@ export interface UpstreamPoolOptions {
 }
 
 /**
- * Opens an undici pool for one origin: verified TLS always, one exchange a connection, no idle timer on answers (a quiet event
+ * Opens the undici pool of one plain HTTP upstream: verified TLS always, one exchange a connection, no idle timer on answers (a quiet event
  * stream is not cut, a slow call not cancelled), answer heads bounded to 32 KiB.
  */
-export function openUpstreamPool(options: UpstreamPoolOptions): Pool {
+export function openOpaquePool(options: OpaquePoolOptions): Pool {
   // Made once: building the trust store for each connection costs milliseconds.
   const secureContext = options.ca === undefined ? undefined : createSecureContext({ ca: options.ca });
   const connect = buildConnector({

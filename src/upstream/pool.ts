@@ -1,0 +1,165 @@
+import type { Clock, Timer } from '../contract/clock.js';
+import { type ConnectionOwner, UpstreamConnection } from './connection.js';
+import { type Connector, createConnector } from './connector.js';
+import type { UpstreamLine, UpstreamListener, UpstreamRequest } from './exchange.js';
+import { UpstreamFailure } from './fault.js';
+
+export interface UpstreamPoolOptions {
+  /** Scheme, host and port. */
+  readonly origin: string;
+  /** PEM of the certificate authorities that the upstream must chain to; undefined: the public ones. */
+  readonly ca?: string | undefined;
+  /** Time to open a connection, TLS included; default 10 000. Beyond it the exchange fails with `CONNECT_TIMEOUT`. */
+  readonly connect_timeout_ms?: number | undefined;
+  readonly clock: Clock;
+  readonly onConnected: (seconds: number) => void;
+}
+
+/**
+ * The connections to one origin: one exchange each, the one used last is used next, idle ones are closed before the upstream would.
+ * It has no bound of its own: a `Lane` in front bounds what is under way, and a connection is opened only for an exchange that
+ * finds none. Nothing is ever sent twice.
+ */
+export class UpstreamPool implements ConnectionOwner {
+  readonly #connector: Connector;
+  readonly #options: UpstreamPoolOptions;
+  readonly #all = new Set<UpstreamConnection>();
+  readonly #idle: UpstreamConnection[] = [];
+  /** Those that are being opened, with what ends the attempt. */
+  readonly #opening = new Map<UpstreamConnection, { readonly began_ms: number; readonly limit: Timer }>();
+  /** Exchanges that wait for one of `#opening`, oldest first. */
+  readonly #waiting = new Set<Waiting>();
+  #sweep: Timer | undefined;
+  #emptied: (() => void) | undefined;
+  #closed = false;
+
+  constructor(options: UpstreamPoolOptions) {
+    this.#options = options;
+    this.#connector = createConnector(options.origin, options.ca);
+  }
+
+  /** Connections that are idle and being opened, and exchanges that wait for one of the latter. */
+  get stats(): { readonly free: number; readonly pending: number; readonly waiting: number } {
+    return { free: this.#idle.length, pending: this.#opening.size, waiting: this.#waiting.size };
+  }
+
+  /** Begins an exchange. After `close` it fails at once with `STOPPED`. */
+  dispatch(request: UpstreamRequest, listener: UpstreamListener): UpstreamLine {
+    const free = this.#take();
+    if (free !== undefined) {
+      free.send(request, listener);
+      return free;
+    }
+    const waiting = new Waiting(request, listener, this.#waiting);
+    if (this.#closed) waiting.abort(stopped());
+    else if (this.#waiting.size > this.#opening.size) this.#open();
+    return waiting;
+  }
+
+  /** Lets what is under way finish, at most `deadline_ms`; then it fails with `STOPPED`. */
+  async close(deadline_ms: number): Promise<void> {
+    this.#closed = true;
+    this.#sweep?.cancel();
+    for (const connection of [...this.#idle, ...(this.#waiting.size === 0 ? this.#opening.keys() : [])]) connection.abort(stopped());
+    if (this.#all.size === 0) return;
+    let limit: Timer | undefined;
+    await new Promise<void>((resolve) => {
+      this.#emptied = resolve;
+      limit = this.#options.clock.timer(deadline_ms, resolve);
+    });
+    limit?.cancel();
+    for (const waiting of this.#waiting) waiting.abort(stopped());
+    for (const connection of this.#all) connection.abort(stopped());
+  }
+
+  opened(connection: UpstreamConnection): void {
+    const attempt = this.#attempted(connection);
+    if (attempt !== undefined) this.#options.onConnected((this.#options.clock.mono_ms() - attempt.began_ms) / 1000);
+    const next = this.#waiting.values().next();
+    if (next.done === true) return this.released(connection, undefined);
+    this.#waiting.delete(next.value);
+    connection.send(next.value.request, next.value.listener);
+  }
+
+  released(connection: UpstreamConnection, idle_s: number | undefined): void {
+    const keep_ms = idle_s === undefined ? IDLE_MS : Math.min(idle_s * 1000 - MARGIN_MS, MOST_IDLE_MS);
+    if (this.#closed || keep_ms <= 0) return connection.abort(stopped());
+    connection.expires_at_ms = this.#options.clock.mono_ms() + keep_ms;
+    this.#idle.push(connection);
+    this.#sweep ??= this.#options.clock.interval(SWEEP_MS, () => this.#expire());
+  }
+
+  gone(connection: UpstreamConnection, error: Error | undefined): void {
+    this.#all.delete(connection);
+    const at = this.#idle.indexOf(connection);
+    if (at >= 0) this.#idle.splice(at, 1);
+    if (this.#attempted(connection) !== undefined) {
+      // One attempt, one failure: the others have attempts of their own.
+      const next = this.#waiting.values().next();
+      if (next.done !== true && this.#waiting.size > this.#opening.size) next.value.abort(error ?? stopped());
+    }
+    if (this.#all.size === 0) this.#emptied?.();
+  }
+
+  #take(): UpstreamConnection | undefined {
+    const now_ms = this.#idle.length === 0 ? 0 : this.#options.clock.mono_ms();
+    for (;;) {
+      const connection = this.#idle.pop();
+      if (connection === undefined || connection.expires_at_ms > now_ms) return connection;
+      connection.abort(stopped());
+    }
+  }
+
+  #open(): void {
+    const { clock, connect_timeout_ms } = this.#options;
+    const connection = new UpstreamConnection(this.#connector, this);
+    const late = (): void => connection.abort(new UpstreamFailure('CONNECT_TIMEOUT', 'no connection in time'));
+    this.#all.add(connection);
+    this.#opening.set(connection, { began_ms: clock.mono_ms(), limit: clock.timer(connect_timeout_ms ?? 10_000, late) });
+  }
+
+  #attempted(connection: UpstreamConnection): { readonly began_ms: number } | undefined {
+    const attempt = this.#opening.get(connection);
+    attempt?.limit.cancel();
+    this.#opening.delete(connection);
+    return attempt;
+  }
+
+  #expire(): void {
+    const now_ms = this.#options.clock.mono_ms();
+    for (const connection of this.#idle.filter((idle) => idle.expires_at_ms <= now_ms)) connection.abort(stopped());
+    if (this.#idle.length > 0) return;
+    this.#sweep?.cancel();
+    this.#sweep = undefined;
+  }
+}
+
+/** An exchange without a connection yet. */
+class Waiting implements UpstreamLine {
+  readonly request: UpstreamRequest;
+  readonly listener: UpstreamListener;
+  readonly #queue: Set<Waiting>;
+
+  constructor(request: UpstreamRequest, listener: UpstreamListener, queue: Set<Waiting>) {
+    this.request = request;
+    this.listener = listener;
+    this.#queue = queue;
+    queue.add(this);
+  }
+
+  abort(reason: Error): void {
+    if (this.#queue.delete(this)) this.listener.onError(reason);
+  }
+
+  resume(): void {}
+}
+
+function stopped(): UpstreamFailure {
+  return new UpstreamFailure('STOPPED', 'the pool is closed');
+}
+
+/** How long an idle connection is kept when the upstream does not say; when it does, a margin before its own end. */
+const IDLE_MS = 4000;
+const MARGIN_MS = 2000;
+const MOST_IDLE_MS = 600_000;
+const SWEEP_MS = 1000;
