@@ -4,6 +4,7 @@ import { withDeadline } from './endpoint.js';
 import type { JsonObject } from './json-object.js';
 import type { KeySet } from './key-set.js';
 import type { KeySource } from './key-source.js';
+import { OutageLog } from './outage-log.js';
 import { SourceFailure } from './source-failure.js';
 
 export type KeyVerdict = 'verified' | 'wrong' | 'unavailable';
@@ -34,6 +35,7 @@ const MAX_BACK_OFF_MS = 30_000;
  */
 export class IssuerKeys {
   readonly #parts: IssuerKeysParts;
+  readonly #outage: OutageLog;
   #keys: KeySet | undefined;
   #loaded_at_ms = 0;
   #failures = 0;
@@ -46,6 +48,7 @@ export class IssuerKeys {
 
   constructor(parts: IssuerKeysParts) {
     this.#parts = parts;
+    this.#outage = new OutageLog(parts.log, parts.clock);
     void this.#load(false);
   }
 
@@ -128,10 +131,11 @@ export class IssuerKeys {
   }
 
   async #loadOnce(quick: boolean): Promise<void> {
-    const { source, clock, refresh_s, fetches, label } = this.#parts;
+    const { source, clock, refresh_s, fetches, label, issuer } = this.#parts;
     try {
       this.#accept(await withDeadline(clock, FETCH_TIMEOUT_MS, (signal) => source.load(quick, signal)));
       fetches.add({ issuer: label, outcome: 'ok' });
+      this.#outage.recovered(issuer, this.#failures);
       this.#failures = 0;
       this.#schedule(jitter(refresh_s * 1000, 0.9, 1));
     } catch (error) {
@@ -140,7 +144,8 @@ export class IssuerKeys {
       const reason = error instanceof SourceFailure ? error.reason : 'malformed';
       fetches.add({ issuer: label, outcome: reason });
       this.#schedule(jitter(Math.min(MAX_BACK_OFF_MS, FIRST_BACK_OFF_MS * 2 ** (this.#failures - 1)), 0.5, 1));
-      this.#report(reason, error);
+      const detail = error instanceof Error ? error.message : String(error);
+      this.#outage.failed({ issuer, reason, detail, failures: this.#failures, usable: this.#usable() !== undefined });
     }
   }
 
@@ -157,14 +162,6 @@ export class IssuerKeys {
     if (this.#closed) return;
     this.#next_load_at_ms = this.#now() + delay_ms;
     this.#timer = this.#parts.clock.timer(delay_ms, () => void this.#load(false));
-  }
-
-  #report(reason: string, error: unknown): void {
-    const { log, issuer } = this.#parts;
-    const usable = this.#usable() !== undefined;
-    const fields = { issuer, reason, detail: error instanceof Error ? error.message : String(error), failures: this.#failures };
-    if (usable) log.warn(fields, 'the issuer’s keys could not be loaded again; the last ones serve on');
-    else log.error(fields, 'the issuer’s keys cannot be loaded; its tokens are answered 503');
   }
 }
 

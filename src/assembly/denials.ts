@@ -27,6 +27,7 @@ export function tellDecisions(refusals: RefusalLog, audit: Audit | undefined, lo
         http_method: head.method,
         path: head.path,
         client_address: head.peer.client_address,
+        ...(code === 'ORIGIN_NOT_ALLOWED' ? { detail: `Origin: ${head.headers.all('origin').join(', ')}` } : {}),
       });
       audit?.decided({
         request_id: head.id,

@@ -7,7 +7,7 @@ import type { Rule, View } from './view.js';
 
 /** The files that a config names can be read, so that a start does not fail half-way. */
 export const files: Rule = (view, report) => {
-  for (const { path, name, made } of namedFiles(view)) {
+  for (const { path, name, made } of [...namedFiles(view), ...gateFiles(view)]) {
     const file = resolve(view.folder, name);
     const shown = view.referenced.has(toWhere(path)) ? '' : ` ${made ? dirname(file) : file}`;
     const what = `${made ? 'folder' : 'file'}${shown}`;
@@ -51,5 +51,24 @@ function namedFiles({ listener, runtimes, telemetry }: View): readonly NamedFile
   }
   const audit = telemetry?.audit?.file;
   if (audit !== '-') add(['telemetry', 'audit', 'file'], audit, true);
+  return files;
+}
+
+/**
+ * Files that the options of built-in gates name: texts whose key ends in `_file`. They stay as they are written, because a gate resolves
+ * them itself. What the options of other gates mean is not known here.
+ */
+function gateFiles({ gates }: View): readonly NamedFile[] {
+  const files: NamedFile[] = [];
+  const look = (value: unknown, path: Path): void => {
+    if (typeof value === 'string') {
+      if (/_file$/.test(String(path.at(-1))) && value !== '') files.push({ path, name: value, made: false });
+    } else if (Array.isArray(value)) {
+      for (const [index, item] of value.entries()) look(item, [...path, index]);
+    } else if (typeof value === 'object' && value !== null) {
+      for (const [key, item] of Object.entries(value)) look(item, [...path, key]);
+    }
+  };
+  for (const [name, gate] of gates) if (gate !== undefined && !gate.use.includes(':')) look(gate.options, ['gates', name, 'options']);
   return files;
 }

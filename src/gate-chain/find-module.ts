@@ -1,5 +1,6 @@
+import { existsSync } from 'node:fs';
 import { resolve } from 'node:path';
-import { pathToFileURL } from 'node:url';
+import { fileURLToPath, pathToFileURL } from 'node:url';
 import type { GateModule } from '../contract/gate.js';
 import { findPackage } from './find-package.js';
 import { nearest } from './nearest.js';
@@ -27,15 +28,23 @@ export async function findModule(use: string, builtins: Readonly<Record<string, 
   try {
     if (kind === 'npm' && !PACKAGE.test(rest)) return no('names no npm package; write npm:<package> or npm:<package>/<subpath>');
     const url = kind === 'npm' ? findPackage(rest, folder) : rest.startsWith('//') ? use : pathToFileURL(resolve(folder, rest)).href;
+    if (kind === 'file' && !existsSync(fileURLToPath(url)))
+      return no(`could not be loaded: no such file: ${fileURLToPath(url)}; relative names start at the folder of the config file`);
     space = (await import(url)) as Readonly<Record<string, unknown>>;
   } catch (error) {
-    return no(`could not be loaded: ${error instanceof Error ? error.message : String(error)}`);
+    const message = error instanceof Error ? error.message : String(error);
+    return no(`could not be loaded: ${message}${OWN_PACKAGE.test(message) ? OWN_PACKAGE_HINT : ''}`);
   }
   const message = wrongShape(space.gate);
   return message === undefined ? { ok: true, module: space.gate as GateModule } : no(message);
 }
 
 const PACKAGE = /^(?:@[a-z0-9~-][a-z0-9._~-]*\/)?[a-z0-9~-][a-z0-9._~-]*(?:\/[A-Za-z0-9._~-]+)*$/;
+
+/** What Node says when a gate imports `portcullis/gate` and there is no such package around it. */
+const OWN_PACKAGE = /^Cannot find package 'portcullis'/;
+const OWN_PACKAGE_HINT =
+  '; install portcullis beside the gate (npm install portcullis in its folder), or keep the gate below a folder that has it in node_modules';
 
 const no = (message: string): Found => ({ ok: false, message });
 

@@ -76,14 +76,27 @@ function toProblem(error: ErrorObject, where: string): readonly [place: string, 
   >;
   if (keyword === 'additionalProperties' || keyword === 'unevaluatedProperties') {
     const key = String(params.additionalProperty ?? params.unevaluatedProperty);
-    const close = nearest(key, isObject(parentSchema?.properties) ? Object.keys(parentSchema.properties) : []);
-    return [within(at, key), `unknown key${close === undefined ? '' : `; did you mean ${close}?`}`];
+    const known = isObject(parentSchema?.properties) ? Object.keys(parentSchema.properties) : [];
+    return [within(at, key), `unknown key${whatInstead(key, known)}`];
   }
   if (keyword === 'required') return [within(at, String(params.missingProperty)), 'is required'];
-  if (keyword === 'enum' && Array.isArray(params.allowedValues)) return [at, `must be one of ${params.allowedValues.join(', ')}`];
+  if (keyword === 'enum' && Array.isArray(params.allowedValues)) {
+    const names = params.allowedValues.map((value) => String(value));
+    const close = typeof error.data === 'string' && error.data.length > 3 ? nearest(error.data, names) : undefined;
+    return [at, `must be one of ${names.join(', ')}${close === undefined ? '' : `; did you mean ${close}?`}`];
+  }
   if (keyword === 'const') return [at, `must be ${JSON.stringify(params.allowedValue)}`];
   return [at, error.message ?? `breaks ${keyword}`];
 }
+
+function whatInstead(key: string, known: readonly string[]): string {
+  const close = nearest(key, known);
+  if (close !== undefined) return `; did you mean ${close}?`;
+  return known.length === 0 || known.length > MAX_LISTED ? '' : `; the keys here are ${known.join(', ')}`;
+}
+
+/** Keys that a message lists. */
+const MAX_LISTED = 12;
 
 /** A JSON pointer does not tell a list's index from a key of digits; options have no such keys. */
 function step(base: string, key: string): string {

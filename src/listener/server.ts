@@ -156,7 +156,7 @@ export class Listener {
     const visit = new Visit(connection, head, route ?? NOWHERE, corsHeaders(known ? origin : undefined), env, started);
     if (fault !== undefined) return this.#turnAway(visit, fault);
     if (now === undefined || this.drain.state === 'closing' || this.drain.state === 'closed') return this.#turnAway(visit, 'DRAINING');
-    if (route === undefined) return this.#turnAway(visit, 'NO_ROUTE');
+    if (route === undefined) return this.#turnAway(visit, 'NO_ROUTE', slashHint(now.routing.table.beside(head.path)));
     if (!this.#mayEnter(visit, route, now, origin, known, response)) return;
     const passage = passDoor(head, route, connection, now.rules);
     if (passage.fault !== undefined) {
@@ -261,6 +261,11 @@ const ANY_METHOD = ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE'];
 function serves(route: ListenerRoute, method: string): boolean {
   if (route.kind === 'mcp' && method === 'OPTIONS') return false;
   return route.methods === undefined || route.methods.has(method);
+}
+
+/** The commonest way to miss a route. */
+function slashHint(other: string | undefined): string | undefined {
+  return other === undefined ? undefined : `There is one ${other.endsWith('/') ? 'with' : 'without'} a slash at the end.`;
 }
 
 /** The Origin of a request; a repeated one is not an origin. */

@@ -5,6 +5,7 @@ import type { Server } from '../contract/server.js';
 import { paramsOf } from '../core/call/params.js';
 import { admitHttp } from '../core/http/admit.js';
 import { errorResponse } from '../core/http/response.js';
+import { crashFields } from '../core/run/crash.js';
 import { ServerHost } from '../core/run/host.js';
 import type { ErrorCode } from '../errors/codes.js';
 import { GatewayError } from '../errors/error.js';
@@ -39,8 +40,7 @@ export class Mount {
       {
         clock,
         executor: this.#executor,
-        crashed: ({ request_id, method, name }, error) =>
-          log.warn({ request_id, method, name, error: error instanceof Error ? error.stack : String(error) }, 'a handler failed'),
+        crashed: (request, error) => log.warn(crashFields(request, error), 'a handler failed'),
       },
     );
   }

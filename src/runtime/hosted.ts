@@ -4,6 +4,7 @@ import type { Call, Exchange, Health, Runtime } from '../contract/runtime.js';
 import type { ComponentView, Server } from '../contract/server.js';
 import type { Telemetry } from '../contract/telemetry.js';
 import type { CoreRequest } from '../core/call/request.js';
+import { crashFields } from '../core/run/crash.js';
 import { ServerHost } from '../core/run/host.js';
 import { GatewayError } from '../errors/error.js';
 import type { Executor, ExecutorLoad } from '../executor/executor.js';
@@ -65,8 +66,7 @@ class Hosted implements HostedRuntime {
     this.#executor = executor;
     this.#telemetry = telemetry;
     const rated = createRatedLog(log, clock);
-    const crashed = ({ request_id, method, name: component }: CoreRequest, error: unknown) =>
-      rated.warn({ request_id, method, name: component, error: sayWhat(error) }, 'a handler failed');
+    const crashed = (request: CoreRequest, error: unknown) => rated.warn(crashFields(request, error), 'a handler failed');
     const told =
       hidden === undefined
         ? {}
@@ -109,6 +109,3 @@ class Hosted implements HostedRuntime {
 }
 
 /** For the log: the stack of an error, which names the place that failed. */
-function sayWhat(error: unknown): string {
-  return error instanceof Error ? (error.stack ?? error.message) : String(error);
-}

@@ -7,6 +7,7 @@ import type { Call, EndReason } from '../contract/runtime.js';
 import type { Server } from '../contract/server.js';
 import { paramsOf } from '../core/call/params.js';
 import { errorJson } from '../core/http/response.js';
+import { crashFields } from '../core/run/crash.js';
 import { ServerHost } from '../core/run/host.js';
 import { admitMessage } from '../dialect/admit.js';
 import { UNDECLARED_REVISION } from '../dialect/revisions.js';
@@ -91,8 +92,7 @@ class StdioService {
       {
         clock,
         executor: this.#executor,
-        crashed: ({ request_id, method, name }, error) =>
-          log.warn({ request_id, method, name, error: error instanceof Error ? error.stack : String(error) }, 'a handler failed'),
+        crashed: (request, error) => log.warn(crashFields(request, error), 'a handler failed'),
       },
     );
     this.ended = new Promise((resolve) => (this.#resolve = resolve));

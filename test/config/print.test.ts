@@ -1,9 +1,12 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
+import { fileURLToPath } from 'node:url';
 import { parse } from 'yaml';
 import { resolveConfig } from '../../src/config/load.js';
 import { printConfig } from '../../src/config/print.js';
 import { upstream } from '../support/upstream-config.js';
+
+const HERE = fileURLToPath(import.meta.url);
 
 const INPUT = {
   routes: [{ path: '/mcp', gates: ['token'], runtime: 'files' }],
@@ -18,7 +21,7 @@ const INPUT = {
         audience: 'https://a.example',
         introspection: { url: 'https://u:p@id.example', client_id: 'me', client_secret: 'hunter2', cache_s: 5 },
         shared_secret: { header: 'x-proxy', value: 'hunter3' },
-        keys: [{ name: 'probe', sha256_file: 'f' }],
+        keys: [{ name: 'probe', sha256_file: HERE }],
         password: 12345,
         max_tokens: 9,
         certificate: 'yes',
@@ -37,7 +40,7 @@ describe('printConfig', () => {
       audience: 'https://a.example',
       introspection: { url: 'https://***@id.example', client_id: 'me', client_secret: '***', cache_s: 5 },
       shared_secret: { header: 'x-proxy', value: '***' },
-      keys: [{ name: 'probe', sha256_file: 'f' }],
+      keys: [{ name: 'probe', sha256_file: HERE }],
       password: '***',
       max_tokens: 9,
       certificate: 'yes',

@@ -175,6 +175,25 @@ describe('rules', () => {
     ]);
   });
 
+  it('files that the options of built-in gates name must be readable, and stay as they are written', () => {
+    const gates = (file: string, use = 'api-key') => ({
+      g: { use, options: { header: 'x-file', keys: [{ name: 'a', sha256_file: file }] } },
+    });
+    const guarded = (given: object) => ({ gates: given, routes: [{ path: '/mcp', runtime: 'up', gates: ['g'] }] });
+    assert.deepEqual(load(guarded(gates('ca.pem'))).config.gates.g?.options, gates('ca.pem').g.options);
+    assert.deepEqual(told(guarded(gates('no.sha256'))), [`gates.g.options.keys[0].sha256_file: file ${folder}/no.sha256 does not exist`]);
+    assert.deepEqual(told(guarded({ g: { use: 'oauth-bearer', options: { jwks_file: '.' } } })), [
+      `gates.g.options.jwks_file: file ${folder} is not a regular file`,
+    ]);
+    assert.deepEqual(load(guarded(gates('no.sha256', 'npm:@acme/gate'))).warnings, []);
+  });
+
+  it('a route of MCP that ends with a slash is warned about', () => {
+    const warning = 'ends with a slash, and only that spelling is served: a client that dials it without gets 404';
+    assert.deepEqual(load({ routes: [route('/a/'), route('/b'), route('/')] }).warnings, [`routes[0].path: ${warning}`]);
+    assert.deepEqual(load({ runtimes: { up: WEB }, routes: [route('/ui/')] }).warnings, []);
+  });
+
   it('a file name that came from a reference is not repeated', () => {
     const problems = (input: object) =>
       configErrorOf(() => resolveConfig({ runtimes: { up: UP }, routes: [route('/mcp')], ...input }, { env: { F: 'zq7/zq8' }, folder }))

@@ -9,6 +9,7 @@ import type { ChainOutcome } from '../../src/gate-chain/chain.js';
 import { type ChainInput, type ChainSet, checkChains, type GateConfig, openChains } from '../../src/gate-chain/load.js';
 import { makeClock, makeHead, makeLog, makeMetrics } from '../../src/testing.js';
 import { identify, moduleOf } from '../support/chain-bench.js';
+import { folderWith } from '../support/config-files.js';
 import { makeConfigFolder } from '../support/third-party-gates/folder.js';
 
 const folder = makeConfigFolder();
@@ -187,6 +188,8 @@ describe('a gate that cannot be loaded', () => {
   package_('broken', { exports: './x.mjs' }, { 'x.mjs': "import 'not-there-at-all';" });
   writeFileSync(join(folder.path, 'good.mjs'), esm);
   writeFileSync(join(folder.path, 'half.mjs'), "export const gate = { name: 'x', contract: 1, options: {} };");
+  const elsewhere = folderWith({ 'homeless.mjs': "import { defineGate } from 'portcullis/gate';" });
+  after(elsewhere.remove);
   writeFileSync(join(folder.path, 'syntax.mjs'), 'export const gate = {');
 
   const start = `gates.g.use: `;
@@ -226,10 +229,17 @@ describe('a gate that cannot be loaded', () => {
 
   for (const [use, expected] of [
     ['npm:broken', /^npm:broken could not be loaded: Cannot find package 'not-there-at-all'/],
-    ['file:./gone.mjs', /^file:\.\/gone\.mjs could not be loaded: Cannot find module/],
+    [
+      'file:./gone.mjs',
+      /^file:\.\/gone\.mjs could not be loaded: no such file: \/.*\/gone\.mjs; relative names start at the folder of the config file$/,
+    ],
+    [
+      `file:${elsewhere.folder}/homeless.mjs`,
+      /Cannot find package 'portcullis' imported from .*; install portcullis beside the gate \(npm install portcullis in its folder\)/,
+    ],
     ['file:./syntax.mjs', /^file:\.\/syntax\.mjs could not be loaded: Unexpected end of input/],
   ] as const) {
-    test(`${use}: does not`, async () => {
+    test(`${use.replace(elsewhere.folder, '…')}: does not`, async () => {
       const [problem, ...more] = await checkChains(input({ g: { use } }), deps());
       assert.deepEqual(more, []);
       assert.equal(problem?.where, 'gates.g.use');

@@ -77,6 +77,10 @@ describe('hosted tools', () => {
     assert.deepEqual([broken.status, broken.body.error.code, broken.body.error.data.code], [500, -32603, 'RUNTIME_FAILED']);
     assert.ok(!broken.answer.body.toString().includes('hunter2'));
     assert.ok(JSON.stringify(host.log.lines).includes('hunter2'));
+    assert.deepEqual(
+      host.log.lines.map(({ message, fields }) => [message, fields.code]),
+      [['a handler failed', 'RUNTIME_FAILED']],
+    );
     await host.close();
   });
 

@@ -11,6 +11,9 @@ export const routes: Rule = (view, report) => {
     if (route.gates.length === 0 && !route.public) {
       report.errorAtKey(at, 'a route without gates lets everybody in: add gates, or say public: true');
     }
+    if (route.path.length > 1 && route.path.endsWith('/') && !isHttp(view, route.runtime)) {
+      report.warn([...at, 'path'], 'ends with a slash, and only that spelling is served: a client that dials it without gets 404');
+    }
     const key = isHttp(view, route.runtime) ? route.path.replace(/(?<=.)\/$/, '') : route.path;
     const other = taken.get(key);
     if (other !== undefined) report.error([...at, 'path'], `this path is taken by ${other}; every path belongs to one route`);

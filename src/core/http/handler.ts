@@ -3,6 +3,7 @@ import type { HttpPrepared, HttpRequest, HttpResponse, HttpStream } from '../../
 import type { Log } from '../../contract/log.js';
 import type { Server } from '../../contract/server.js';
 import { createExecutor, type Executor } from '../../executor/executor.js';
+import { crashFields } from '../run/crash.js';
 import { ServerHost } from '../run/host.js';
 import { admitHttp, type PreparedCall } from './admit.js';
 import { ValueExchange } from './value-exchange.js';
@@ -43,8 +44,7 @@ export function createHttpHandler(server: Server, options: HttpHandlerOptions): 
     {
       clock,
       executor,
-      crashed: ({ request_id, method, name }, error) =>
-        log.warn({ request_id, method, name, error: error instanceof Error ? error.stack : String(error) }, 'a handler failed'),
+      crashed: (request, error) => log.warn(crashFields(request, error), 'a handler failed'),
     },
   );
   const admitted = new WeakMap<HttpPrepared, PreparedCall>();

@@ -57,7 +57,7 @@ configTable(gate, [
     { url: 'https://127.0.0.1/', ca_file: '/nonexistent/ca.pem' },
     "ENOENT: no such file or directory, open '/nonexistent/ca.pem'",
   ],
-  ['a misspelt key', { url: 'http://127.0.0.1/', timeout: 1 }, 'options.timeout: unknown key'],
+  ['a misspelt key', { url: 'http://127.0.0.1/', timeout: 1 }, 'options.timeout: unknown key; did you mean timeout_ms?'],
 ]);
 
 let answer: (request: IncomingMessage, response: ServerResponse) => void = () => {};

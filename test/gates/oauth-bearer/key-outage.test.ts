@@ -123,6 +123,34 @@ describe('oauth-bearer key outages', () => {
     }
   });
 
+  it('an outage is told when it begins and changes, then every five minutes, and when it is over', async () => {
+    issuer.answers.set('/jwks', raw(500, 'application/json', ''));
+    const bench = await open();
+    const lines = () => bench.host.log.lines.filter(({ message }) => message.includes('keys'));
+    let attempts = 0;
+    const attempt = async (outcome: string): Promise<void> => {
+      const before = fetches(bench, outcome);
+      bench.clock.step();
+      await settle('an attempt', () => fetches(bench, outcome) > before);
+    };
+    await settle('the first attempt', () => fetches(bench, 'status') === 1);
+    const begun = bench.clock.now_ms();
+    for (; bench.clock.now_ms() - begun + bench.clock.next_in_ms < 300_000; attempts++) await attempt('status');
+    assert.ok(attempts >= 10);
+    assert.deepEqual(
+      lines().map(({ level, fields }) => [level, fields.failures]),
+      [['error', 1]],
+    );
+    await attempt('status');
+    assert.deepEqual([lines().length, lines()[1]?.fields.left_out, lines()[1]?.fields.failures], [2, attempts, attempts + 2]);
+    issuer.answers.set('/jwks', raw(200, 'text/html', ''));
+    await attempt('media_type');
+    assert.deepEqual([lines().length, lines()[2]?.fields.reason], [3, 'media_type']);
+    issuer.answers.set('/jwks', good);
+    await attempt('ok');
+    assert.deepEqual([lines().length, lines()[3]?.level, lines()[3]?.fields.failures], [4, 'info', attempts + 3]);
+  });
+
   it('keys serve through an outage until an hour after they were due, then 503', async () => {
     const bench = await open({ remembered_tokens: 0 });
     const token = await bench.token({ exp: bench.clock.now_ms() / 1000 + 36_000 });
