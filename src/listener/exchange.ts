@@ -66,15 +66,15 @@ export class CallExchange implements Exchange, Ticking {
     asked.connection.work = this;
   }
 
-  /** Starts the clock of a call; false when it was refused because no subscription slot is free. */
+  /** Starts the clock of a call; false when it was refused because it is a stream for which there is no slot. */
   begin(call: Call): boolean {
     const { limits, clock } = this.#env;
     const long = call.kind === 'get_stream' || call.method === 'subscriptions/listen';
     this.#call = long ? settledCall(call) : call;
     if (long) {
-      if (!this.#env.slots.take(this.#asked.route)) {
-        this.#outcome = 'overloaded';
-        this.fail(new GatewayError('TOO_MANY_STREAMS', { headers: { 'retry-after': '1' } }));
+      const refused = this.#env.slots.take(this.#asked.route);
+      if (refused !== undefined) {
+        this.fail(new GatewayError(refused, { headers: { 'retry-after': '1' } }));
         return false;
       }
       this.#slot = true;
@@ -200,6 +200,10 @@ export class CallExchange implements Exchange, Ticking {
 
   drain(): void {
     const stream = this.#stream;
+    if (this.#slot && !this.#answered) {
+      this.#stop('drain');
+      return this.fail(new GatewayError(this.#env.slots.refused(this.#asked.route)));
+    }
     if (!(stream instanceof EventStream)) return;
     const kind = streamKind(this.#call);
     if (kind === 'response') return;

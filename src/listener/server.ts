@@ -86,7 +86,7 @@ export class Listener {
       },
     );
     this.drain = new Drain(this.#admission, limits, deps.clock, deps.telemetry, deps.log);
-    this.#slots = new StreamSlots(limits.max_subscriptions, deps.telemetry);
+    this.#slots = new StreamSlots(limits.max_subscriptions, deps.telemetry, this.drain);
   }
 
   /** Binds. Rejects with the system's error (`EADDRINUSE` …). */

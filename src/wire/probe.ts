@@ -15,7 +15,7 @@ export interface Answer {
   readonly rpc_code: number | undefined;
   /** The message is `notifications/progress`. */
   readonly progress: boolean;
-  /** One object whose braces close, and nothing after it. */
+  /** One object whose braces close, with one `id` at most, and nothing after it. */
   readonly complete: boolean;
 }
 
@@ -49,6 +49,7 @@ export class AnswerProbe {
   #held = '';
   #holding = false;
   #id: string | undefined;
+  #has_id = false;
   #method: string | undefined;
   #has_result = false;
   #has_error = false;
@@ -159,7 +160,11 @@ export class AnswerProbe {
 
   #valueStarts(c: number): void {
     if (this.#depth !== 1) return;
-    if (this.#key === 'result') this.#has_result = true;
+    if (this.#key === 'id') {
+      // Of two ids one reader takes the first, another the last.
+      this.#broken ||= this.#has_id;
+      this.#has_id = true;
+    } else if (this.#key === 'result') this.#has_result = true;
     else if (this.#key === 'error') this.#has_error = c !== 0x6e;
   }
 

@@ -219,6 +219,8 @@ describe('a UI behind a prefix', () => {
     assert.equal((await download.ended).how, 'whole');
     assert.equal(download.text, '01234567890123456789');
     assert.deepEqual((await half).statuses, [503]);
+    const counted = (outcome: string): Promise<number> => other.metric('portcullis_requests_total', { outcome });
+    assert.deepEqual(await Promise.all(['refused', 'cancelled', 'ok'].map(counted)), [1, 0, 1]);
     assert.equal((await stream.ended).how, 'cut');
     assert.ok(performance.now() - began >= 2900, 'it was left open until the timeout');
     assert.equal(await exit, 0);

@@ -27,6 +27,7 @@ async function draining(setup: ListeningSetup, clients: readonly (readonly Step[
     ...setup,
   });
   const answers = clients.map((steps) => rawExchange(up.port, steps, 5000));
+  for (let i = 0; i < 200 && [...up.listener.phases()].length < clients.length; i++) await wait(10);
   await wait(150);
   await run(up);
   const result = await Promise.all(answers);
@@ -61,6 +62,25 @@ describe('drain', () => {
       answers.map((answer) => answer.end).join(' '),
     );
     assert.deepEqual([up.counts.get('closed listen drain'), up.counts.get('closed get drain'), up.counts.get('drained')], [1, 1, 1]);
+  });
+
+  test('a stream that is not open yet is told to come back, and counted; so is one that begins too late, and half a body', async () => {
+    const reasons: string[] = [];
+    const { up, answers } = await draining(
+      {
+        gate: { decide: ({ method }) => (method === 'GET' ? wait(300).then(() => ({ kind: 'pass' })) : { kind: 'pass' }) },
+        handle: (_call, exchange) => exchange.onCancel((reason) => reasons.push(reason)),
+      },
+      [[LISTEN], [GET], [HEAD + PING.slice(0, 9)]],
+      async (up) => assert.equal((await up.listener.drain.begin()).killed, 0),
+    );
+    for (const { text, statuses } of answers)
+      assert.ok(statuses[0] === 503 && /retry-after: 1\r\n[\s\S]*"code":"DRAINING"/i.test(text), text);
+    assert.deepEqual([reasons, up.counts.get('streamRefused drain')], [['drain'], 2]);
+    assert.deepEqual(
+      up.records.map(({ outcome }) => outcome),
+      ['refused', 'refused', 'refused'],
+    );
   });
 
   test('an idle kept-alive connection is closed at once', async () => {

@@ -106,6 +106,7 @@ describe('proxied: JSON answers', () => {
       'null',
       '{"jsonrpc":"2.0","method":"x"}',
       '{"jsonrpc":"2.0","id":2,"result":{}}',
+      '{"jsonrpc":"2.0","id":2,"id":1,"result":{}}',
       '{"jsonrpc":"2.0","id":"1","result":{}}',
     ];
     for (const body of bodies) assert.equal(code(await ask(reply(200, json, body))), 'fail 502 UPSTREAM_BROKEN', body);

@@ -65,6 +65,12 @@ test('what is no single object is not complete', () => {
   assert.equal(judge('{"id":1,"result":{"a":"\\"}}').complete, false);
 });
 
+test('a message with two ids is not complete, however they are written', () => {
+  for (const text of ['{"id":2,"id":1,"result":{}}', '{"id":"a","result":{},"\\u0069d":1}', '{"id":null,"id":1}', '{"id":{},"id":[1]}'])
+    assert.equal(judge(text).complete, false, text);
+  assert.equal(judge('{"result":{"id":1,"a":{"id":1}},"id":1,"params":{"id":2}}').complete, true);
+});
+
 test('an id is held up to 2 KiB, and nothing else is', () => {
   const long = 'x'.repeat(2046);
   assert.equal(judge(`{"id":"${long}","result":{}}`).id, `"${long}"`);
