@@ -4,7 +4,10 @@ import { openAudit } from './assembly/audit.js';
 import { certificateProblems } from './assembly/certificates.js';
 import { tellDecisions } from './assembly/denials.js';
 import { declareGauges } from './assembly/gauges.js';
+import { Recent, withRecent } from './assembly/recent.js';
 import { type ReloadResult, Snapshots, tellReload } from './assembly/reload.js';
+import { ReloadHistory } from './assembly/reload-history.js';
+import type { Snapshot } from './assembly/snapshot.js';
 import { statusOf } from './assembly/status.js';
 import { tlsSettings, watchTls } from './assembly/tls.js';
 import { boundUrl } from './assembly/urls.js';
@@ -15,10 +18,12 @@ import type { Log } from './contract/log.js';
 import type { ProcessHost } from './contract/process-host.js';
 import { readClaims } from './dialect/claims.js';
 import { ConfigError } from './errors/error.js';
+import { explain } from './explain/explain.js';
 import { SharedPool } from './gate-chain/shared.js';
 import type { DrainResult } from './listener/drain.js';
 import { createOps, type Ops, type OpsView } from './listener/ops.js';
 import { Listener } from './listener/server.js';
+import { createPage } from './page/page.js';
 import { systemClock } from './system-clock.js';
 import { systemProcess } from './system-process.js';
 import type { ProcessView } from './telemetry/process-metrics.js';
@@ -74,7 +79,9 @@ export function assembleGateway(loaded: LoadedConfig, parts: GatewayParts): Gate
   const { metrics } = prometheus;
   const telemetry = config.telemetry.log.access ? withAccessLog(prometheus.telemetry, record) : prometheus.telemetry;
   const audit = openAudit(config, { clock, log, metrics, stdout: parts.stdout });
-  const told = tellDecisions(createRefusalLog(record, clock), audit, record);
+  const recent = new Recent(clock);
+  const decisions = tellDecisions(createRefusalLog(record, clock), audit, record);
+  const told = config.ops.enabled ? withRecent(decisions, recent) : decisions;
   const listener = new Listener(
     { limits, keep_alive, tls: tlsSettings(config) },
     { clock, log, telemetry, readClaims: (headers, method) => readClaims(headers, method, 'defer'), ...told },
@@ -94,6 +101,9 @@ export function assembleGateway(loaded: LoadedConfig, parts: GatewayParts): Gate
   let url = '';
   let ops: Ops | undefined;
   let ops_url: string | undefined;
+  const started_at_ms = clock.now_ms();
+  const reloads = new ReloadHistory(clock);
+  let drain_began: { readonly at_ms: number; readonly connections: number } | undefined;
   let renewal: Timer | undefined;
   let watcher: { close(): void } | undefined;
   let started = false;
@@ -132,9 +142,14 @@ export function assembleGateway(loaded: LoadedConfig, parts: GatewayParts): Gate
   };
 
   const reload = async (): Promise<ReloadResult> => {
-    if (parts.reread === undefined) throw new Error('this gateway was given its config as an object: there is no file to read again');
+    const { reread } = parts;
+    if (reread === undefined) throw new Error('this gateway was given its config as an object: there is no file to read again');
+    return reloads.follow(() => reloadWith(reread));
+  };
+
+  const reloadWith = async (reread: NonNullable<GatewayParts['reread']>): Promise<ReloadResult> => {
     try {
-      const next = await readAgain(parts.reread, snapshots);
+      const next = await readAgain(reread, snapshots);
       const result = await snapshots.reload(next, url);
       tellReload(log, result, next.warnings);
       return result;
@@ -147,19 +162,37 @@ export function assembleGateway(loaded: LoadedConfig, parts: GatewayParts): Gate
     }
   };
 
+  const ready: OpsView['ready'] = () => {
+    const state = listener.drain.state;
+    return { ready: started && state === 'serving', reason: started ? state : 'starting' };
+  };
+
+  const inForce = (): Snapshot => {
+    if (snapshots.current === undefined) throw new Error('no config is in force yet');
+    return snapshots.current;
+  };
+
+  const sources = {
+    ...{ version, clock, listener, recent, reloads, started_at_ms, ready },
+    samples: prometheus.samples,
+    drain_began: () => drain_began,
+  };
+
   const opsView: OpsView = {
-    ready: () => {
-      const state = listener.drain.state;
-      return { ready: started && state === 'serving', reason: started ? state : 'starting' };
-    },
+    ready,
     started: () => started,
-    status: () => statusOf(snapshots.current, version, listener),
+    pages: createPage(config.ops, {
+      clock,
+      read: () => statusOf(inForce(), sources),
+      explain: (question) => explain(inForce().loaded, question, clock),
+    }),
     render: (accept) => prometheus.render(accept),
     drain: () => void drain(),
     reload: parts.reread === undefined ? undefined : reload,
   };
 
   const drain = async (): Promise<DrainResult> => {
+    drain_began ??= { at_ms: clock.now_ms(), connections: listener.drain.remaining };
     const result = await listener.drain.begin();
     await close();
     return result;

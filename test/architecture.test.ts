@@ -29,6 +29,7 @@ const EVERYTHING = [
   'gates',
   'listener',
   'mount',
+  'page',
   'route',
   'runtime',
   'telemetry',
@@ -115,6 +116,10 @@ const TABLE: Readonly<Record<string, Row>> = {
   cli: {
     ours: EVERYTHING,
     modules: ['commander', 'yaml', 'node:crypto', 'node:fs', 'node:path', 'node:readline/promises', 'node:stream', 'node:url'],
+  },
+  page: {
+    ours: ['assembly', 'config', 'contract', 'errors', 'explain', 'listener'],
+    modules: ['fastify', 'yaml', 'node:crypto', 'node:http', 'node:net'],
   },
   src: { ours: [...EVERYTHING, 'testing'], modules: ['node:fs', 'node:path', 'node:perf_hooks', 'node:stream', 'node:url'] },
   gates: {

@@ -2,7 +2,7 @@ import { stringify } from 'yaml';
 import type { LoadedConfig } from './load.js';
 import { type Path, toWhere } from './path.js';
 import { ConfigSchema } from './schema/config.js';
-import { isSecret } from './secret-key.js';
+import { isSecret, shownArgument } from './secret-key.js';
 
 const HIDDEN = '***';
 
@@ -19,13 +19,22 @@ interface Node {
  * reference and every text whose key says that it is a secret.
  */
 export function printConfig(loaded: Pick<LoadedConfig, 'config' | 'referenced'>): string {
-  return stringify(shown(loaded.config, [], ConfigSchema as Node, loaded.referenced), { lineWidth: 0, aliasDuplicateObjects: false });
+  return stringify(shownConfig(loaded), { lineWidth: 0, aliasDuplicateObjects: false });
+}
+
+/** The same as a JSON value. */
+export function shownConfig({ config, referenced }: Pick<LoadedConfig, 'config' | 'referenced'>): unknown {
+  return shown(config, [], ConfigSchema as Node, referenced);
 }
 
 function shown(value: unknown, path: Path, schema: Node | undefined, referenced: ReadonlySet<string>): unknown {
   if (referenced.has(toWhere(path)) || isSecret(path, value)) return HIDDEN;
   if (typeof value === 'string') return value.replace(/:\/\/[^/@]*@/g, `://${HIDDEN}@`);
-  if (Array.isArray(value)) return value.map((item: unknown, index) => shown(item, [...path, index], schema?.items, referenced));
+  if (Array.isArray(value)) {
+    const command_line = path[0] === 'runtimes' && path.at(-1) === 'args';
+    const items: readonly unknown[] = command_line ? value.map((_, index) => shownArgument(value, index, HIDDEN)) : value;
+    return items.map((item, index) => shown(item, [...path, index], schema?.items, referenced));
+  }
   if (typeof value !== 'object' || value === null) return value;
   const known = schema?.oneOf?.find((kind) => kind.properties?.kind?.const === (value as { readonly kind?: unknown }).kind) ?? schema;
   const every = Object.values(known?.patternProperties ?? {})[0];

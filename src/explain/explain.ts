@@ -15,6 +15,7 @@ import { type Admitted, type Chain, type ChainOutcome, NOBODY } from '../gate-ch
 import { type ChainSet, openChains } from '../gate-chain/load.js';
 import type { DoorFault } from '../listener/door.js';
 import { SILENT } from '../silent-log.js';
+import { adviceOf } from './advice.js';
 import { askDoor } from './door.js';
 import { placesOf } from './place.js';
 import { askedCall, type Question, toHead } from './question.js';
@@ -113,7 +114,7 @@ async function ask(loaded: LoadedConfig, question: Question, chains: ChainSet, s
   if (outcome.kind === 'serve')
     return { ...refused(steps, outcome.status, '', 'A gate answers this path itself.', outcome.headers ?? {}, ''), outcome: 'served' };
   if (outcome.kind === 'refuse')
-    return refused(steps, outcome.status, outcome.code, outcome.message, outcome.headers ?? {}, remedyOf(outcome.code));
+    return refused(steps, outcome.status, outcome.code, outcome.message, outcome.headers ?? {}, adviceOf(outcome.code).remedy);
   return admitted(steps, outcome, place.url);
 }
 
@@ -157,16 +158,6 @@ function refused(
   remedy: string,
 ): Explanation {
   return { steps, outcome: 'refused', status, code, why, remedy, headers, identity: undefined, facts: [] };
-}
-
-/** What the tables of the gateway and of the built-in gates advise. */
-function remedyOf(code: string): string {
-  if (Object.hasOwn(CODES, code)) return CODES[code as keyof typeof CODES].remedy;
-  for (const module of Object.values(builtins)) {
-    const row = module.codes?.[code];
-    if (row !== undefined) return row.remedy;
-  }
-  return '';
 }
 
 const ignore = (): void => undefined;

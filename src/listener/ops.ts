@@ -8,14 +8,22 @@ export interface OpsView {
   ready(): { readonly ready: boolean; readonly reason: string };
   /** True once everything has started, for good. */
   started(): boolean;
-  /** A JSON value without secrets: routes, gates, health of runtimes, connections, streams, drain. */
-  status(): unknown;
   /** The metrics page in the format that an Accept header prefers. */
   render(accept: string | undefined): Promise<{ readonly content_type: string; readonly body: string }>;
   /** Begins the drain; does nothing when it has begun. */
   drain(): void;
   /** Reads the config again; undefined when there is no file. Rejects with what is wrong with the new one. */
   readonly reload?: (() => Promise<{ readonly restart: readonly string[] }>) | undefined;
+  /** More paths, `/status` among them. */
+  readonly pages?: OpsPages | undefined;
+}
+
+/** Paths that another part answers on this listener, under its limits. */
+export interface OpsPages {
+  /** The methods of each path, as `Allow` says them. */
+  readonly allow: Readonly<Record<string, string>>;
+  /** Adds the routes, once, before the listener is bound. */
+  add(app: FastifyInstance): void;
 }
 
 export interface OpsOptions {
@@ -60,10 +68,12 @@ export function createOps(options: OpsOptions, view: OpsView): Ops {
   });
   app.server.maxConnections = MAX_CONNECTIONS;
   app.addHook('onSend', async (_request, reply) => {
-    reply.header('cache-control', 'no-store').header('x-content-type-options', 'nosniff');
+    if (!reply.hasHeader('cache-control')) reply.header('cache-control', 'no-store');
+    reply.header('x-content-type-options', 'nosniff');
   });
-  answerErrors(app);
+  answerErrors(app, { ...ALLOW, ...view.pages?.allow });
   addRoutes(app, view);
+  view.pages?.add(app);
 
   return {
     async start() {
@@ -85,7 +95,6 @@ function addRoutes(app: FastifyInstance, view: OpsView): void {
     const started = view.started();
     return reply.code(started ? 200 : 503).send({ started });
   });
-  app.get('/status', async (_request, reply) => reply.type('application/json').send(JSON.stringify(view.status() ?? null)));
   app.get('/metrics', async (request, reply) => {
     const { content_type, body } = await view.render(request.headers.accept);
     return reply.header('content-type', content_type).send(body);
@@ -121,20 +130,19 @@ const ALLOW: Readonly<Record<string, string>> = {
   '/healthz': 'GET, HEAD',
   '/readyz': 'GET, HEAD',
   '/startupz': 'GET, HEAD',
-  '/status': 'GET, HEAD',
   '/metrics': 'GET, HEAD',
   '/drain': 'POST',
   '/reload': 'POST',
 };
 
-function answerErrors(app: FastifyInstance): void {
+function answerErrors(app: FastifyInstance, allowed: Readonly<Record<string, string>>): void {
   // A body means nothing here: whatever its type, at most MAX_BODY_BYTES of it are read and forgotten.
   app.removeAllContentTypeParsers();
   app.addContentTypeParser('*', { parseAs: 'string' }, (_request, _body, done) => done(null));
   app.setNotFoundHandler((request, reply) => {
     const path = request.url.split('?', 1)[0] ?? '';
-    const allow = Object.hasOwn(ALLOW, path) ? ALLOW[path] : undefined;
-    if (allow === undefined) return fail(reply, 404, 'NO_ROUTE', `There is ${Object.keys(ALLOW).join(', ')}.`);
+    const allow = Object.hasOwn(allowed, path) ? allowed[path] : undefined;
+    if (allow === undefined) return fail(reply, 404, 'NO_ROUTE', `There is ${Object.keys(allowed).join(', ')}.`);
     return fail(reply.header('allow', allow), 405, 'METHOD_NOT_ALLOWED', `Use ${allow}.`);
   });
   app.setErrorHandler((error: { readonly statusCode?: number }, _request, reply) => {

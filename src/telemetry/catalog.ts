@@ -8,6 +8,12 @@ type Entry =
   | { readonly type: 'histogram'; readonly family: Family<HistogramCell> }
   | { readonly type: 'collected'; readonly family: Collected };
 
+/** One line of a counter or gauge. */
+export interface Sample {
+  readonly labels: Labels;
+  readonly value: number;
+}
+
 /** Metrics that gates may declare beside the table. */
 const MAX_GATE_METRICS = 200;
 
@@ -59,6 +65,14 @@ export class Catalog implements Metrics {
     const entry = this.#entry(name, type, declared, (exported, row) => ({ type: 'collected', family: new Collected(exported, row) }));
     if (entry.type !== 'collected') throw new Error(`metric ${name}: it is counted, it cannot have a collector`);
     return entry.family.add(collect);
+  }
+
+  /** The numbers of a metric of the table as they are now; empty when it was not declared, and for a histogram. */
+  samples(name: MetricName): readonly Sample[] {
+    const entry = this.#entries.get(exportedName(name));
+    if (entry === undefined || entry.type === 'histogram') return [];
+    const series = entry.type === 'counter' ? entry.family.series() : entry.family.read(() => undefined);
+    return Array.from(series, ({ labels, cell }) => ({ labels, value: cell.value }));
   }
 
   entries(): Iterable<Entry> {

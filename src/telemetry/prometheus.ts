@@ -4,8 +4,9 @@ import type { Clock } from '../contract/clock.js';
 import type { Metrics } from '../contract/metrics.js';
 import type { Telemetry } from '../contract/telemetry.js';
 import { wantsOpenMetrics } from './accept.js';
-import { Catalog } from './catalog.js';
+import { Catalog, type Sample } from './catalog.js';
 import { type Exposed, expose } from './expose.js';
+import type { MetricName } from './names.js';
 import { declareProcessMetrics, type ProcessView } from './process-metrics.js';
 import { createTraffic } from './traffic.js';
 
@@ -23,6 +24,8 @@ export interface Prometheus {
   readonly telemetry: Telemetry;
   /** The exposition: OpenMetrics 1.0 if `accept` prefers it, else Prometheus text 0.0.4. Never rejects. */
   render(accept: string | undefined): Promise<{ readonly content_type: string; readonly body: string }>;
+  /** The numbers of one counter or gauge as they are now. */
+  samples(name: MetricName): readonly Sample[];
   /** Ends the watchers of event loop and garbage collection. */
   close(): void;
 }
@@ -42,6 +45,7 @@ export function createPrometheus(options: PrometheusOptions): Prometheus {
   return {
     metrics: catalog,
     telemetry,
+    samples: (name) => catalog.samples(name),
     close,
     async render(accept) {
       const open = wantsOpenMetrics(accept);

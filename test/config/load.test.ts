@@ -59,7 +59,7 @@ describe('loadConfig', () => {
           drain_timeout_ms: 5_000,
         },
       },
-      ops: { enabled: true, host: '127.0.0.1', port: 9090 },
+      ops: { enabled: true, host: '127.0.0.1', port: 9090, page: true, explain: true, allowed_hosts: [] },
       gates: {},
       runtimes: { a: { kind: 'proxied', url: 'http://127.0.0.1:3001/mcp', headers: {}, connections: 1024, max_event_bytes: 8_000_000 } },
       routes: [{ path: '/a/mcp', gates: [], public: true, runtime: 'a' }],

@@ -21,7 +21,10 @@ const INPUT = {
         audience: 'https://a.example',
         introspection: { url: 'https://u:p@id.example', client_id: 'me', client_secret: 'hunter2', cache_s: 5 },
         shared_secret: { header: 'x-proxy', value: 'hunter3' },
-        keys: [{ name: 'probe', sha256_file: HERE }],
+        keys: [
+          { name: 'probe', sha256_file: HERE },
+          { name: 'guessed', sha256: 'literal' },
+        ],
         password: 12345,
         max_tokens: 9,
         certificate: 'yes',
@@ -33,6 +36,36 @@ const INPUT = {
 const loaded = resolveConfig(INPUT, { env: { KEY: 'hunter1', ISSUER: 'https://id.example', PORT: '8081' }, folder: '/' });
 
 describe('printConfig', () => {
+  it('hides an argument of a command whose own name, or the option before it, smells of a secret', () => {
+    const args = [
+      'server.js',
+      '--api-key',
+      'hunter1',
+      '--token=hunter2',
+      'PASSWORD=hunter3',
+      '--token',
+      '--verbose',
+      '--max-tokens-file',
+      'f',
+      '-p',
+      '80',
+    ];
+    const input = { runtimes: { a: { kind: 'stdio', command: 'node', args } }, routes: [{ path: '/a', public: true, runtime: 'a' }] };
+    assert.deepEqual(parse(printConfig(resolveConfig(input, { folder: '/' }))).runtimes.a.args, [
+      'server.js',
+      '--api-key',
+      '***',
+      '--token=***',
+      'PASSWORD=***',
+      '--token',
+      '--verbose',
+      '--max-tokens-file',
+      'f',
+      '-p',
+      '80',
+    ]);
+  });
+
   it('fills defaults and hides what came from references and what smells of a secret', () => {
     const shown = parse(printConfig(loaded));
     assert.deepEqual(shown.gates.token.options, {
@@ -40,7 +73,10 @@ describe('printConfig', () => {
       audience: 'https://a.example',
       introspection: { url: 'https://***@id.example', client_id: 'me', client_secret: '***', cache_s: 5 },
       shared_secret: { header: 'x-proxy', value: '***' },
-      keys: [{ name: 'probe', sha256_file: HERE }],
+      keys: [
+        { name: 'probe', sha256_file: HERE },
+        { name: 'guessed', sha256: '***' },
+      ],
       password: '***',
       max_tokens: 9,
       certificate: 'yes',

@@ -47,7 +47,9 @@ describe('validation', () => {
     assert.deepEqual(told({ limit: {} }), [
       'limit: unknown key; the keys here are listener, ops, gates, runtimes, routes, telemetry, reload',
     ]);
-    assert.deepEqual(told({ ops: { zzzzzzzz: 1 } }), ['ops.zzzzzzzz: unknown key; the keys here are enabled, host, port']);
+    assert.deepEqual(told({ ops: { zzzzzzzz: 1 } }), [
+      'ops.zzzzzzzz: unknown key; the keys here are enabled, host, port, page, explain, allowed_hosts',
+    ]);
     assert.deepEqual(
       told({ listener: { 'white space': 1 } }).map((line) => line.split(':')[0]),
       ['listener["white space"]'],

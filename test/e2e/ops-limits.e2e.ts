@@ -15,7 +15,6 @@ before(async () => {
     {
       ready: () => ({ ready: true, reason: 'serving' }),
       started: () => true,
-      status: () => ({}),
       render: async () => ({ content_type: 'text/plain', body: '' }),
       drain: () => void (drains += 1),
     },

@@ -24,7 +24,6 @@ before(async () => {
     {
       ready: () => ({ ready: true, reason: 'serving' }),
       started: () => true,
-      status: () => ({}),
       render: prometheus.render,
       drain: () => undefined,
     },

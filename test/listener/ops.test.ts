@@ -7,7 +7,6 @@ async function withOps(change: Partial<OpsView>, run: (url: string) => Promise<v
   const view: OpsView = {
     ready: () => ({ ready: true, reason: 'serving' }),
     started: () => true,
-    status: () => ({ routes: [] }),
     render: async (accept) => ({ content_type: 'text/plain; version=0.0.4; charset=utf-8', body: `# ${accept}\n` }),
     drain: () => undefined,
     ...change,
@@ -46,7 +45,6 @@ describe('ops listener', () => {
         ['/healthz', { live: true }],
         ['/readyz', { ready: true, reason: 'serving' }],
         ['/startupz', { started: true }],
-        ['/status', { routes: [] }],
       ];
       for (const [path, body] of expected) {
         const answer = await ask(`${url}${path}`);
@@ -124,7 +122,7 @@ describe('ops listener', () => {
   it('shows no stack and no message of a failure', () =>
     withOps(
       {
-        status: () => {
+        started: () => {
           throw new Error('10.0.0.7 refused');
         },
         render: async () => {
@@ -132,7 +130,7 @@ describe('ops listener', () => {
         },
       },
       async (url) => {
-        for (const path of ['/status', '/metrics']) {
+        for (const path of ['/startupz', '/metrics']) {
           const answer = await ask(`${url}${path}`);
           assert.deepEqual(
             [answer.status, answer.body],
@@ -172,7 +170,6 @@ describe('ops listener', () => {
         {
           ready: () => ({ ready: true, reason: '' }),
           started: () => true,
-          status: () => ({}),
           render: async () => ({ content_type: '', body: '' }),
           drain: () => undefined,
         },

@@ -1,4 +1,4 @@
-import { count, type Filled, flag, section, text } from './fields.js';
+import { count, type Filled, flag, list, section, text } from './fields.js';
 
 export const OpsSchema = section(
   {
@@ -9,6 +9,15 @@ export const OpsSchema = section(
       maxLength: 253,
     }),
     port: count(9090, 'TCP port. 0 picks a free one.', { zero: true, maximum: 65_535 }),
+    page: flag(true, 'Show browsers the status page at /status. false: /status is JSON only.'),
+    explain: flag(
+      true,
+      'Let the status page ask the gates about a request that somebody describes, a token included; it is used and never shown or kept. One question at a time.',
+    ),
+    allowed_hosts: list(
+      text('host or host:port.', { format: 'authority', maxLength: 512 }),
+      'Names in Host that /status answers beside addresses, localhost, names without a dot and names under .svc, .cluster.local and .internal. A name that anybody can own might be pointed here by a page of theirs, which could then read the answer.',
+    ),
   },
   { default: {}, description: 'The second listener: probes, metrics, drain. Never the public one.' },
 );

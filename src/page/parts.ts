@@ -1,0 +1,36 @@
+import type { Status } from '../assembly/status.js';
+import { keys, reloads, traffic } from './facts.js';
+import type { Html } from './html.js';
+import { refusals } from './refusals.js';
+import { gates, routes } from './routes.js';
+import { runtimes } from './runtimes.js';
+import { settings } from './settings.js';
+import { summary } from './summary.js';
+
+/** One section of the page. */
+export interface Part {
+  /** Its element's id. */
+  readonly id: string;
+  readonly title: string;
+  /** Half as wide where there is room. */
+  readonly narrow?: true;
+  render(status: Status): Html;
+}
+
+/** The sections in the order in which somebody who was woken up reads them. Each is rendered anew, and sent when it has changed. */
+export const PARTS: readonly Part[] = [
+  { id: 'summary', title: 'Now', render: summary },
+  { id: 'refusals', title: 'Refused and failed', render: refusals },
+  { id: 'runtimes', title: 'Runtimes', render: runtimes },
+  { id: 'routes', title: 'Routes', render: routes },
+  { id: 'gates', title: 'Gates', narrow: true, render: gates },
+  { id: 'traffic', title: 'Connections', narrow: true, render: traffic },
+  { id: 'keys', title: 'Signing keys', narrow: true, render: keys },
+  { id: 'reloads', title: 'Reloads', narrow: true, render: reloads },
+  { id: 'config', title: 'Config', render: settings },
+];
+
+/** Every section as HTML text by id. */
+export function renderParts(status: Status): ReadonlyMap<string, string> {
+  return new Map(PARTS.map(({ id, render }) => [id, render(status).toString()]));
+}
