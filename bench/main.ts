@@ -16,12 +16,16 @@ import { httpProxy } from './rows/http-proxy.js';
 import { nginx } from './rows/nginx.js';
 import { portcullis, portcullisPublic } from './rows/portcullis.js';
 import type { Ground } from './rows/row.js';
+import { otherBridges, ourBridge } from './stdio/bridges.js';
+import { measureStdio, type StdioAmounts } from './stdio/measure.js';
 import { measureStreams } from './streams.js';
 
 const ROWS = [portcullis, portcullisPublic, httpProxy, nginx, haproxy, envoy, envoyRemembering];
 const CONNECTIONS = 32;
 const FULL: Amounts = { warm_up: 40_000, warm_up_most_s: 30, rounds: 7, seconds: 2 };
 const QUICK: Amounts = { warm_up: 4000, warm_up_most_s: 2, rounds: 2, seconds: 1 };
+const STDIO: StdioAmounts = { sessions: 8, warm_up_s: 20, rounds: 5, seconds: 2 };
+const STDIO_QUICK: StdioAmounts = { sessions: 4, warm_up_s: 1, rounds: 2, seconds: 1 };
 const HOSTED_ROWS = [hosted, ...inProcess];
 const NAMES = {
   guarded: portcullis.name,
@@ -30,6 +34,8 @@ const NAMES = {
   haproxy: haproxy.name,
   hosted: hosted.name,
   sdk: 'SDK v2 handler',
+  bridge: ourBridge.name,
+  mcp_proxy: 'mcp-proxy',
 };
 
 const quick = process.argv.includes('--quick');
@@ -68,10 +74,11 @@ async function measure(): Promise<Findings> {
   const streams = await measureStreams(ground, load, quick ? 500 : 4000, amounts);
   await load.close();
   await upstream.close();
-  return { requests, served, streams, load: load.name };
+  const bridged = await measureStdio([ourBridge, ...otherBridges], ground, quick ? STDIO_QUICK : STDIO);
+  return { requests, served, bridged, streams, load: load.name };
 }
 
-function page({ requests, served, streams, load }: Findings): string {
+function page({ requests, served, bridged, streams, load }: Findings): string {
   const { warm_up, warm_up_most_s, rounds, seconds } = amounts;
   return `# What a request and a stream cost
 
@@ -88,6 +95,11 @@ The same call served in process: our own core behind both gates, and what others
 
 ${requestTable(served, NAMES.sdk)}
 
+The same call through bridges to a server over stdio: ${STDIO.sessions} sessions of revision 2025-11-25, one call under way in each, ${STDIO.warm_up_s} s of
+warm-up, medians of ${STDIO.rounds} rounds. CPU is that of the bridge's own process; RSS is with the servers that it started.
+
+${requestTable(bridged, NAMES.mcp_proxy)}
+${bridged.skipped.map((why) => `\nSkipped: ${why}\n`).join('')}
 ${streamLine(streams)}
 
 ${goalLines(goals)}

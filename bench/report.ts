@@ -4,6 +4,7 @@ import type { StreamCost } from './streams.js';
 export interface Findings {
   readonly requests: RequestTable;
   readonly served: RequestTable;
+  readonly bridged: RequestTable;
   readonly streams: StreamCost;
   /** What made the load. */
   readonly load: string;
@@ -17,6 +18,8 @@ export interface Names {
   readonly haproxy: string;
   readonly hosted: string;
   readonly sdk: string;
+  readonly bridge: string;
+  readonly mcp_proxy: string;
 }
 
 /** A goal, and whether it holds; undefined when a row that it needs was skipped. */
@@ -44,12 +47,13 @@ export function requestTable({ measured }: RequestTable, bare_name: string): str
 }
 
 /** What the product promises of its own cost. */
-export function judge({ requests, served, streams }: Findings, names: Names): readonly Goal[] {
+export function judge({ requests, served, bridged, streams }: Findings, names: Names): readonly Goal[] {
   const cpu = (name: string): number => own(requests, name);
   const ratio = cpu(names.guarded) / cpu(names.bare);
   const gates = cpu(names.guarded) - cpu(names.open);
   const ours = own(served, names.hosted);
   const fewer = own(served, names.sdk) / ours;
+  const bridge = own(bridged, names.bridge) / own(bridged, names.mcp_proxy);
   const kib = streams.kib_per_stream;
   return [
     goal('must', `with gates at most 0.62 of bare ${names.bare}`, ratio, 0.62, ratio.toFixed(2)),
@@ -61,6 +65,7 @@ export function judge({ requests, served, streams }: Findings, names: Names): re
     },
     goal('must', 'hosted at most 70 µs on a quiet core', ours, 70, ours.toFixed(1)),
     goal('aim', 'hosted at most 52 µs on a quiet core', ours, 52, ours.toFixed(1)),
+    goal('must', `a bridge to stdio at most a quarter of ${names.mcp_proxy}`, bridge, 0.25, bridge.toFixed(2)),
     goal('must', 'at most 20 KiB for an idle stream', kib, 20, kib.toFixed(1)),
     goal('aim', `with gates at most 0.50 of bare ${names.bare}`, ratio, 0.5, ratio.toFixed(2)),
     goal(

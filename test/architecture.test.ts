@@ -49,7 +49,7 @@ const TABLE: Readonly<Record<string, Row>> = {
   core: { ours: ['dialect', 'wire', 'executor', 'errors', 'contract'], modules: ['ajv/dist/2020.js', 'node:crypto'] },
   runtime: {
     ours: ['core', 'transport', 'upstream', 'wire', 'dialect', 'executor', 'errors', 'contract'],
-    modules: ['node:crypto', 'node:stream'],
+    modules: ['lru-cache', 'node:crypto', 'node:stream'],
     only: {
       undici: 'src/runtime/opaque-',
       'node:tls': 'src/runtime/opaque-',

@@ -5,6 +5,11 @@ export function cpuMicros(pid: number): number {
   return family(pid).reduce((sum, member) => sum + threadMicros(member), 0);
 }
 
+/** CPU time of the process alone, in µs, all threads together. */
+export function ownMicros(pid: number): number {
+  return threadMicros(pid);
+}
+
 /** Resident memory of a process and its children, in KiB. Pages that they share count for each. */
 export function residentKib(pid: number): number {
   return family(pid).reduce((sum, member) => sum + statusKib(member), 0);

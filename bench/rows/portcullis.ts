@@ -25,21 +25,30 @@ export async function openPortcullis(ground: Ground, name: string, guarded: bool
   const port = await freePort();
   writeFileSync(join(home, 'keys.json'), ground.issued.jwks);
   writeFileSync(join(home, 'portcullis.json'), JSON.stringify(config(port, ground.upstream_port, guarded, streams)));
-  const main = fileURLToPath(new URL('../../src/main.js', import.meta.url));
-  const flags = (process.env.BENCH_NODE_FLAGS ?? '').split(' ').filter(Boolean);
-  const child = startChild(process.execPath, [...flags, main, 'run', '-c', join(home, 'portcullis.json')], { cwd: home });
-  await untilListening(port);
-  return { port, child };
+  return start(home, port);
 }
 
 /** This gateway with a server of our own core in process, guarded. */
-export async function openHosted(ground: Ground): Promise<Contender> {
-  const home = ground.folder('hosted');
+export function openHosted(ground: Ground): Promise<Contender> {
+  const module = fileURLToPath(new URL('../hosted/weather.js', import.meta.url));
+  return openServing(ground, 'hosted', { kind: 'hosted', module });
+}
+
+/** This gateway before a server over stdio, guarded. */
+export function openStdio(ground: Ground, [command, ...args]: readonly string[]): Promise<Contender> {
+  return openServing(ground, 'stdio', { kind: 'stdio', command, args });
+}
+
+async function openServing(ground: Ground, name: string, runtime: object): Promise<Contender> {
+  const home = ground.folder(name);
   const port = await freePort();
   writeFileSync(join(home, 'keys.json'), ground.issued.jwks);
-  const module = fileURLToPath(new URL('../hosted/weather.js', import.meta.url));
   const whole = config(port, ground.upstream_port, true, 0);
-  writeFileSync(join(home, 'portcullis.json'), JSON.stringify({ ...whole, runtimes: { server: { kind: 'hosted', module } } }));
+  writeFileSync(join(home, 'portcullis.json'), JSON.stringify({ ...whole, runtimes: { server: runtime } }));
+  return start(home, port);
+}
+
+async function start(home: string, port: number): Promise<Contender> {
   const main = fileURLToPath(new URL('../../src/main.js', import.meta.url));
   const flags = (process.env.BENCH_NODE_FLAGS ?? '').split(' ').filter(Boolean);
   const child = startChild(process.execPath, [...flags, main, 'run', '-c', join(home, 'portcullis.json')], { cwd: home });

@@ -1,4 +1,5 @@
 import { createCipheriv, createDecipheriv, createHash, hkdfSync, randomBytes } from 'node:crypto';
+import { LRUCache } from 'lru-cache';
 import type { Clock } from '../contract/clock.js';
 
 /** What a sealed session id is good for: one route and one caller, whatever token the caller holds today. */
@@ -9,7 +10,7 @@ export interface SessionBinding {
   readonly client: string;
 }
 
-/** Turns the upstream's session ids into ids that only their owner can use. Nothing is stored. */
+/** Turns the upstream's session ids into ids that only their owner can use. Nothing has to be stored: what is remembered saves time alone. */
 export interface SessionSeal {
   /** The id for the client: visible ASCII, at most 4 096 characters. Undefined: the upstream's id is not 1 to 2 048 characters of visible ASCII. */
   seal(upstream_id: string, binding: SessionBinding): string | undefined;
@@ -33,6 +34,7 @@ export function createSessionSeal(options: SessionSealOptions): SessionSeal {
   const secrets = options.keys !== undefined && options.keys.length > 0 ? options.keys : [randomBytes(32).toString('base64url')];
   const keys = secrets.map(deriveKey);
   const sealing = keys[0] as SealKey;
+  const opened = new LRUCache<string, Opened>({ max: MAX_REMEMBERED });
   return {
     seal(upstream_id, binding) {
       if (upstream_id.length > MAX_ID || !VISIBLE.test(upstream_id)) return undefined;
@@ -46,6 +48,9 @@ export function createSessionSeal(options: SessionSealOptions): SessionSeal {
       return `${sealing.id}.${sealed.toString('base64url')}`;
     },
     open(sealed, binding) {
+      const known = opened.get(sealed);
+      if (known !== undefined && sameBinding(known.binding, binding))
+        return known.expires_at_ms > options.clock.now_ms() ? known.upstream_id : undefined;
       if (sealed.length > MAX_SEALED || sealed.charAt(KEY_ID) !== '.') return undefined;
       const id = sealed.slice(0, KEY_ID);
       const found = keys.find((key) => key.id === id);
@@ -54,8 +59,11 @@ export function createSessionSeal(options: SessionSealOptions): SessionSeal {
       const bytes = Buffer.from(text, 'base64url');
       if (bytes.length <= NONCE + EXPIRY + TAG || bytes.toString('base64url') !== text) return undefined;
       const plain = decrypt(found.key, bytes, additional(binding));
-      if (plain === undefined || !(plain.readDoubleBE(0) > options.clock.now_ms())) return undefined;
-      return plain.toString('latin1', EXPIRY);
+      const expires_at_ms = plain?.readDoubleBE(0) ?? 0;
+      if (plain === undefined || !(expires_at_ms > options.clock.now_ms())) return undefined;
+      const upstream_id = plain.toString('latin1', EXPIRY);
+      if (sealed.length <= MAX_REMEMBERED_CHARS) opened.set(sealed, { upstream_id, expires_at_ms, binding });
+      return upstream_id;
     },
   };
 }
@@ -68,6 +76,22 @@ const MAX_ID = 2048;
 const MAX_SEALED = 4096;
 const VISIBLE = /^[\x21-\x7e]+$/;
 const BASE64URL = /^[A-Za-z0-9_-]+$/;
+
+/** Ids whose seal was found good, so that AES need not be asked for each call of a session: the least recently used are forgotten. */
+const MAX_REMEMBERED = 4096;
+/** Longer ones are opened anew each time. */
+const MAX_REMEMBERED_CHARS = 512;
+
+interface Opened {
+  readonly upstream_id: string;
+  readonly expires_at_ms: number;
+  /** Who it was opened for; nobody else is told. */
+  readonly binding: SessionBinding;
+}
+
+function sameBinding(a: SessionBinding, b: SessionBinding): boolean {
+  return a.route === b.route && a.issuer === b.issuer && a.principal === b.principal && a.client === b.client;
+}
 
 interface SealKey {
   readonly id: string;

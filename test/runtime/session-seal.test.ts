@@ -33,6 +33,18 @@ describe('session seal', () => {
     assert.equal(seal.open(sealed, { ...alice }), 's');
   });
 
+  it('an id that was opened is remembered for its owner only, and no longer than it lives', () => {
+    const moved = makeClock();
+    const brief = createSessionSeal({ keys: ['first secret'], ttl_s: 60, clock: moved });
+    const sealed = brief.seal('s', alice) ?? '';
+    for (let i = 0; i < 2; i++) {
+      assert.equal(brief.open(sealed, { ...alice }), 's');
+      assert.equal(brief.open(sealed, { ...alice, principal: 'bob' }), undefined);
+    }
+    moved.advance(60_000);
+    assert.equal(brief.open(sealed, alice), undefined);
+  });
+
   it('refuses what it did not seal: unknown, cut, changed in any character, re-spelt', () => {
     const sealed = seal.seal('abc', alice) ?? '';
     const alphabet = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_';
