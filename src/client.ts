@@ -1,4 +1,9 @@
 // The client: `import { connect } from 'portcullis/client'`.
+import { findTransport } from './assembly/find-transport.js';
+import type { Transport, TransportHost } from './contract/transport.js';
+import { SILENT } from './silent-log.js';
+import { systemClock } from './system-clock.js';
+
 export type { Client, CompletionQuestion } from './client/client.js';
 export { ClientError, type ClientErrorCode } from './client/client-error.js';
 export { connect, type Target } from './client/connect.js';
@@ -34,3 +39,20 @@ export type { Bearer } from './transport/http-target.js';
 export { createMemoryTransport } from './transport/memory.js';
 export { createStdioTransport, type StdioTransportOptions } from './transport/stdio-client.js';
 export { createHttpTransport, type HttpTransportOptions } from './transport/streamable-http.js';
+
+export interface LoadTransportOptions extends Partial<TransportHost> {
+  /** The transport's own, checked against its schema. Default: none. */
+  readonly options?: Readonly<Record<string, unknown>>;
+  /** Where `npm:` and `file:` start. Default: the working folder. */
+  readonly folder?: string;
+}
+
+/**
+ * Loads a third party's transport, `npm:package[/subpath]` or `file:path`, for `connect({ transport })`. Rejects with ConfigError when
+ * the module or its options are not right, with TypeError when what it opens is no transport.
+ */
+export async function loadTransport(module: string, options: LoadTransportOptions = {}): Promise<Transport> {
+  const { folder = '.', log = SILENT, clock = systemClock } = options;
+  const open = await findTransport({ module, options: options.options ?? {}, folder, where: { module, options: 'options' } });
+  return open({ log, clock });
+}

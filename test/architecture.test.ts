@@ -106,7 +106,20 @@ const TABLE: Readonly<Record<string, Row>> = {
   demo: { ours: ['contract'], modules: ['jose', 'node:crypto', 'node:http', 'node:net'], files: ['src/server.ts', 'src/system-clock.ts'] },
   print: { ours: ['config', 'contract', 'errors', 'telemetry', 'gates'] },
   assembly: {
-    ours: ['config', 'contract', 'core', 'errors', 'executor', 'gate-chain', 'gates', 'listener', 'route', 'runtime', 'telemetry'],
+    ours: [
+      'config',
+      'contract',
+      'core',
+      'errors',
+      'executor',
+      'gate-chain',
+      'gates',
+      'listener',
+      'route',
+      'runtime',
+      'telemetry',
+      'transport',
+    ],
     modules: ['node:crypto', 'node:fs', 'node:net', 'node:path', 'node:stream', 'node:url'],
   },
   explain: {
@@ -129,7 +142,7 @@ const TABLE: Readonly<Record<string, Row>> = {
 };
 
 /** Only these import what a config names. */
-const LOADERS: readonly string[] = ['src/assembly/find-server.ts', 'src/assembly/sdk-server.ts', 'src/gate-chain/find-module.ts'];
+const LOADERS: readonly string[] = ['src/assembly/find-server.ts', 'src/assembly/sdk-server.ts', 'src/gate-chain/import-module.ts'];
 
 /** Only here may time, timers and the process be touched. */
 const CLOCK = 'src/system-clock.ts';

@@ -1,12 +1,23 @@
 import assert from 'node:assert/strict';
+import { execFile } from 'node:child_process';
 import { readdirSync } from 'node:fs';
 import { describe, it } from 'node:test';
+import { promisify } from 'node:util';
 import { createDispatch, type Server } from '../src/server.js';
 import { makeClock } from '../src/testing/clock.js';
 import { makeIdentity } from '../src/testing/context.js';
 import { repositoryPath } from './support/repository.js';
 
 type Json = ReturnType<typeof JSON.parse>;
+
+/** Examples that are no servers. */
+const OTHERS = ['client-over-all-transports.ts', 'http-tools.ts', 'transport-tcp.ts'];
+
+/** What a program prints; it must end by itself, and well. */
+async function printed(name: string): Promise<readonly string[]> {
+  const { stdout } = await promisify(execFile)(process.execPath, [repositoryPath(`dist/examples/${name}.js`)], { timeout: 60_000 });
+  return stdout.trimEnd().split('\n');
+}
 
 async function load(name: string) {
   const { server } = (await import(repositoryPath(`dist/examples/${name}.js`))) as { readonly server: Server };
@@ -18,7 +29,7 @@ const textOf = (result: Json): string => result.content[0].text;
 
 describe('the examples', () => {
   it('are servers, all of them', async () => {
-    const names = readdirSync(repositoryPath('examples')).filter((file) => file.endsWith('.ts'));
+    const names = readdirSync(repositoryPath('examples')).filter((file) => file.endsWith('.ts') && !OTHERS.includes(file));
     assert.equal(names.length, 7);
     for (const name of names) {
       const ask = await load(name.slice(0, -'.ts'.length));
@@ -87,5 +98,26 @@ describe('the examples', () => {
     assert.deepEqual(await names(alice), ['balance']);
     assert.deepEqual(await names({ identity: makeIdentity({ scopes: new Set(['balances.write']) }) }), ['balance', 'adjust']);
     assert.equal(textOf(await ask('tools/call', { name: 'balance' }, alice)), '12');
+  });
+
+  it('call tools over HTTP', async () => {
+    assert.deepEqual(await printed('http-tools'), [
+      'crawl: Visits pages one after the other.',
+      'page 1 of 3',
+      'page 2 of 3',
+      'page 3 of 3',
+      '{"visited":3}',
+      'true',
+      'RPC_ERROR',
+      'CANCELLED',
+    ]);
+  });
+
+  it('reach one server in every way, in both eras', async () => {
+    const ways = ['http', 'stdio', 'memory', 'a transport of our own'];
+    assert.deepEqual(
+      await printed('client-over-all-transports'),
+      ['2026-07-28', '2025-11-25'].flatMap((revision) => ways.map((way) => `${way}: ${revision} [{"type":"text","text":"42"}]`)),
+    );
   });
 });

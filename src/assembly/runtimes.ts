@@ -15,6 +15,7 @@ import type { SdkHostedRuntime } from '../runtime/sdk-hosted.js';
 import { createSessionSeal, type SessionSeal } from '../runtime/session-seal.js';
 import { openHosted } from './hosted.js';
 import { openStdio } from './stdio.js';
+import { openTransportRuntime } from './transport.js';
 
 export interface RuntimeDeps {
   readonly log: Log;
@@ -65,6 +66,7 @@ export async function createRuntimes(config: Config, folder: string, deps: Runti
         return createOpaqueHttp({ ...options, name, ca, public_url, max_body_bytes: limits.max_body_bytes }, own);
       if (options.kind === 'hosted') return openHosted({ ...options, name, folder, state_keys: sessions.keys }, own);
       if (options.kind === 'stdio') return openStdio(name, options, folder, { ...own, seal: seal.seal });
+      if (options.kind === 'transport') return openTransportRuntime(name, options, folder, { ...own, seal: seal.seal });
       return createProxied({ ...options, name, ca }, { ...own, seal: seal.seal });
     };
     by_name.set(name, { made_from, runtime: await make() });

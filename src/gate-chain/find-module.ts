@@ -1,8 +1,5 @@
-import { existsSync } from 'node:fs';
-import { resolve } from 'node:path';
-import { fileURLToPath, pathToFileURL } from 'node:url';
 import type { GateModule } from '../contract/gate.js';
-import { findPackage } from './find-package.js';
+import { importModule } from './import-module.js';
 import { nearest } from './nearest.js';
 
 /** The number of the gate contract that this gateway speaks. */
@@ -15,36 +12,19 @@ export type Found = { readonly ok: true; readonly module: GateModule } | { reado
  * relative to `folder`. The module is the named export `gate`. Never rejects: the message tells the operator what to do.
  */
 export async function findModule(use: string, builtins: Readonly<Record<string, GateModule>>, folder: string): Promise<Found> {
-  const kind = use.startsWith('npm:') ? 'npm' : use.startsWith('file:') ? 'file' : 'builtin';
-  if (kind === 'builtin') {
+  if (!use.startsWith('npm:') && !use.startsWith('file:')) {
     const module = Object.hasOwn(builtins, use) ? builtins[use] : undefined;
     if (module !== undefined) return { ok: true, module };
     const close = nearest(use, Object.keys(builtins));
     const names = Object.keys(builtins).join(', ');
     return no(`is no built-in gate${close === undefined ? '.' : `; did you mean ${close}?`} Known: ${names}, npm:<package>, file:<path>`);
   }
-  const rest = use.slice(kind.length + 1);
-  let space: Readonly<Record<string, unknown>>;
-  try {
-    if (kind === 'npm' && !PACKAGE.test(rest)) return no('names no npm package; write npm:<package> or npm:<package>/<subpath>');
-    const url = kind === 'npm' ? findPackage(rest, folder) : rest.startsWith('//') ? use : pathToFileURL(resolve(folder, rest)).href;
-    if (kind === 'file' && !existsSync(fileURLToPath(url)))
-      return no(`could not be loaded: no such file: ${fileURLToPath(url)}; relative names start at the folder of the config file`);
-    space = (await import(url)) as Readonly<Record<string, unknown>>;
-  } catch (error) {
-    const message = error instanceof Error ? error.message : String(error);
-    return no(`could not be loaded: ${message}${OWN_PACKAGE.test(message) ? OWN_PACKAGE_HINT : ''}`);
-  }
-  const message = wrongShape(space.gate);
-  return message === undefined ? { ok: true, module: space.gate as GateModule } : no(message);
+  const imported = await importModule(use, folder);
+  if (!imported.ok) return imported;
+  const { gate } = imported.space;
+  const message = wrongShape(gate);
+  return message === undefined ? { ok: true, module: gate as GateModule } : no(message);
 }
-
-const PACKAGE = /^(?:@[a-z0-9~-][a-z0-9._~-]*\/)?[a-z0-9~-][a-z0-9._~-]*(?:\/[A-Za-z0-9._~-]+)*$/;
-
-/** What Node says when a gate imports `portcullis/gate` and there is no such package around it. */
-const OWN_PACKAGE = /^Cannot find package 'portcullis'/;
-const OWN_PACKAGE_HINT =
-  '; install portcullis beside the gate (npm install portcullis in its folder), or keep the gate below a folder that has it in node_modules';
 
 const no = (message: string): Found => ({ ok: false, message });
 

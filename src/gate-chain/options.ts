@@ -7,7 +7,7 @@ import { within } from './where.js';
 export type Checked = { readonly options: unknown; readonly problems: readonly ConfigProblem[] };
 
 /**
- * A gate's options, validated against its schema with defaults filled in, frozen all the way down. Keys that the schema
+ * Options of a gate or transport, validated against its schema with defaults filled in, frozen all the way down. Keys that the schema
  * does not name are problems, with a did-you-mean, also where it does not say `additionalProperties: false`. The messages
  * name places and expectations and never a value, which may be a secret.
  */
@@ -18,7 +18,7 @@ export function checkOptions(schema: TSchema, given: unknown, where: string): Ch
     const validate = compile(schema);
     errors = validate(options) ? [] : (validate.errors ?? []);
   } catch (error) {
-    return { options, problems: [{ where, message: `the gate's options schema is unusable: ${String((error as Error).message)}` }] };
+    return { options, problems: [{ where, message: `the options schema is unusable: ${String((error as Error).message)}` }] };
   }
   if (errors.length > 0) return { options, problems: toProblems(errors, where) };
   return { options: freeze(options), problems: [] };

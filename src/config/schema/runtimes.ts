@@ -107,8 +107,51 @@ const StdioSchema = section(
   },
 );
 
+const TransportSchema = section(
+  {
+    kind: Type.Literal('transport', { description: 'An MCP server behind a transport of your own.' }),
+    module: text(
+      "The module whose named export `transport` leads to the server: npm:PACKAGE, resolved from the config file's folder and never installed, or file:./transport.js. It is loaded once; a changed module needs a restart.",
+      { pattern: '^(npm:.+|file:.+)$', maxLength: 512 },
+    ),
+    options: Type.Unsafe<Readonly<Record<string, unknown>>>({
+      type: 'object',
+      default: {},
+      description: "The transport's own options, checked against the schema that it brings.",
+    }),
+    connections: count(64, 'Connections to the server at once, those on their way out included. One more is OVERLOADED.', {
+      maximum: 4096,
+    }),
+    max_sessions: count(
+      48,
+      'Sessions of legacy clients, each with a connection of its own. One more ends the session that was idle longest; when none is idle it is OVERLOADED.',
+      { maximum: 4096 },
+    ),
+    max_sessions_per_caller: count(16, 'The same for the sessions of one identified caller.', { maximum: 4096 }),
+    max_pending: count(1024, 'Calls that wait on one connection. One more is OVERLOADED.', { maximum: 65_535 }),
+    idle_ttl_ms: count(
+      3_600_000,
+      'A legacy session without a message of its client, whether a stream is open or not. Then its connection is ended and its id unknown.',
+    ),
+    start_timeout_ms: count(60_000, 'From the start of a connection until the server answers. Then it is ended and tried again.'),
+    max_message_bytes: count(8_000_000, 'Bytes of one message of the server. A longer one is dropped, and counted.', {
+      maximum: 268_435_456,
+    }),
+  },
+  {
+    description:
+      'An MCP server that is reached by a third party’s transport: one connection for all modern clients, one more for each legacy session. On a route with forward_identity each request tells the server who calls, in params._meta["portcullis/identity"].',
+  },
+);
+
 /** Every kind of runtime, by the value of `kind`. */
-export const RUNTIME_KINDS = { proxied: ProxiedSchema, http: HttpSchema, hosted: HostedSchema, stdio: StdioSchema } as const;
+export const RUNTIME_KINDS = {
+  proxied: ProxiedSchema,
+  http: HttpSchema,
+  hosted: HostedSchema,
+  stdio: StdioSchema,
+  transport: TransportSchema,
+} as const;
 
 /** One entry of `runtimes`; `kind` tells which. */
 export type RuntimeConfig = { [K in keyof typeof RUNTIME_KINDS]: Frozen<Filled<(typeof RUNTIME_KINDS)[K]>> }[keyof typeof RUNTIME_KINDS];

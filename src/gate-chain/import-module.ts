@@ -1,0 +1,34 @@
+import { existsSync } from 'node:fs';
+import { resolve } from 'node:path';
+import { fileURLToPath, pathToFileURL } from 'node:url';
+import { findPackage } from './find-package.js';
+
+/** What a module exports, or why it could not be loaded, in words for the operator. */
+export type Imported =
+  | { readonly ok: true; readonly space: Readonly<Record<string, unknown>> }
+  | { readonly ok: false; readonly message: string };
+
+/** Imports `npm:package[/subpath]`, installed in or above `folder`, or `file:path`, relative to `folder`. Never rejects. */
+export async function importModule(use: string, folder: string): Promise<Imported> {
+  const kind = use.startsWith('npm:') ? 'npm' : 'file';
+  const rest = use.slice(kind.length + 1);
+  try {
+    if (kind === 'npm' && !PACKAGE.test(rest)) return no('names no npm package; write npm:<package> or npm:<package>/<subpath>');
+    const url = kind === 'npm' ? findPackage(rest, folder) : rest.startsWith('//') ? use : pathToFileURL(resolve(folder, rest)).href;
+    if (kind === 'file' && !existsSync(fileURLToPath(url)))
+      return no(`could not be loaded: no such file: ${fileURLToPath(url)}; relative names start at the folder of the config file`);
+    return { ok: true, space: (await import(url)) as Readonly<Record<string, unknown>> };
+  } catch (error) {
+    const message = error instanceof Error ? error.message : String(error);
+    return no(`could not be loaded: ${message}${OWN_PACKAGE.test(message) ? OWN_PACKAGE_HINT : ''}`);
+  }
+}
+
+const PACKAGE = /^(?:@[a-z0-9~-][a-z0-9._~-]*\/)?[a-z0-9~-][a-z0-9._~-]*(?:\/[A-Za-z0-9._~-]+)*$/;
+
+/** What Node says when a module imports `portcullis/…` and there is no such package around it. */
+const OWN_PACKAGE = /^Cannot find package 'portcullis'/;
+const OWN_PACKAGE_HINT =
+  '; install portcullis beside the module (npm install portcullis in its folder), or keep the module below a folder that has it in node_modules';
+
+const no = (message: string): Imported => ({ ok: false, message });

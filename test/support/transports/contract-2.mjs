@@ -1,0 +1,1 @@
+export const transport = { name: 'newer', contract: 2, open: () => ({}) };
