@@ -22,6 +22,7 @@ const EVERYTHING = [
   'core',
   'demo',
   'dialect',
+  'doctor',
   'errors',
   'executor',
   'explain',
@@ -126,9 +127,13 @@ const TABLE: Readonly<Record<string, Row>> = {
     ours: ['assembly', 'config', 'contract', 'dialect', 'errors', 'gate-chain', 'gates', 'listener', 'route', 'src'],
     modules: ['node:crypto'],
   },
+  doctor: {
+    ours: ['assembly', 'config', 'contract', 'errors', 'gates', 'src'],
+    modules: ['undici', 'node:crypto', 'node:fs', 'node:net', 'node:path'],
+  },
   cli: {
     ours: EVERYTHING,
-    modules: ['commander', 'yaml', 'node:crypto', 'node:fs', 'node:path', 'node:readline/promises', 'node:stream', 'node:url'],
+    modules: ['commander', 'yaml', 'node:crypto', 'node:fs', 'node:path', 'node:readline', 'node:stream', 'node:url'],
   },
   page: {
     ours: ['assembly', 'config', 'contract', 'errors', 'explain', 'listener'],

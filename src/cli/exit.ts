@@ -1,7 +1,7 @@
 /** Exit codes of the command line, after sysexits. */
 export const EXIT = {
   ok: 0,
-  /** `explain`: the request would be refused. `call`: the tool answered that it failed. */
+  /** `explain`: the request would be refused. `call`: the tool answered that it failed. `doctor`: a check failed. */
   refused: 1,
   /** The command line is wrong. */
   usage: 64,

@@ -4,6 +4,7 @@ import { version } from '../version.js';
 import { registerCall } from './call.js';
 import { registerCompletion } from './completion.js';
 import { registerDemo } from './demo.js';
+import { registerDoctor } from './doctor.js';
 import { CliExit, EXIT } from './exit.js';
 import { registerExplain } from './explain.js';
 import { registerImport } from './import.js';
@@ -22,6 +23,7 @@ const COMMANDS = [
   registerInit,
   registerImport,
   registerExplain,
+  registerDoctor,
   registerStdio,
   registerCall,
   registerCompletion,

@@ -17,6 +17,7 @@ function answer(request: SeenRequest, response: ServerResponse): void {
   if (request.url !== '/mcp') return void response.writeHead(404).end();
   if (request.method === 'GET') return openStream(response, '{"jsonrpc":"2.0","method":"notifications/tools/list_changed"}');
   if (request.method === 'DELETE') return void response.writeHead(200).end();
+  if (request.method !== 'POST') return void response.writeHead(405).end();
   const message: Json = JSON.parse(request.body.toString());
   if (message.id === undefined) return void response.writeHead(202).end();
   const reply = (result: object, headers: Readonly<Record<string, string>> = {}): void => {

@@ -1,0 +1,43 @@
+import type { LoadedConfig } from '../config/load.js';
+import type { Clock } from '../contract/clock.js';
+import { checkCertificates } from './certificates.js';
+import { type Finding, ok, runChecks, warn } from './check.js';
+import { checkClock } from './clock-difference.js';
+import { checkDrain, type DrainTimes } from './drain.js';
+import { checkFiles } from './files.js';
+import { checkIssuers, issuersOf } from './issuers.js';
+import { checkOpenFiles } from './open-files.js';
+import { type Credentials, checkRoutes } from './routes.js';
+import { checkSessions } from './sessions.js';
+import { checkUpstreams, upstreamsOf } from './upstreams.js';
+
+export interface ExamineOptions extends DrainTimes, Credentials {
+  readonly clock: Clock;
+  /** For each check; a route has it for each of its three steps. */
+  readonly timeout_ms: number;
+  /** Text of `/proc/self/limits`; undefined on other systems. */
+  readonly limits: string | undefined;
+}
+
+/** Everything that can be found out about a config that loads, before it serves. */
+export async function examine(loaded: LoadedConfig, options: ExamineOptions): Promise<readonly Finding[]> {
+  const { config, warnings } = loaded;
+  const { clock, timeout_ms } = options;
+  const issuers = issuersOf(loaded).map((url) => ({ url, ca: undefined }));
+  const checks = [
+    checkFiles(loaded),
+    checkSessions(config),
+    checkCertificates(loaded, clock),
+    checkDrain(config, options),
+    checkOpenFiles(config, options.limits),
+    ...checkIssuers(loaded),
+    ...checkUpstreams(config),
+    checkClock([...issuers, ...upstreamsOf(config)], clock),
+  ];
+  const [looked, routes] = await Promise.all([runChecks(checks, clock, timeout_ms), checkRoutes(loaded, options, clock, timeout_ms)]);
+  const read =
+    warnings.length === 0
+      ? [ok('config', 'loads')]
+      : warnings.map((warning) => warn('config', warning, 'portcullis validate shows it too.'));
+  return [...read, ...looked, ...routes];
+}

@@ -1,0 +1,112 @@
+import { readFileSync } from 'node:fs';
+import { resolve } from 'node:path';
+import { createEndpoint } from '../../gates/oauth-bearer/endpoint.js';
+import { createFileSource, createRemoteSource } from '../../gates/oauth-bearer/key-source.js';
+import { SourceFailure } from '../../gates/oauth-bearer/source-failure.js';
+import type { LoadedConfig } from '../config/load.js';
+import { type Check, type Finding, fail, ok } from './check.js';
+import { knock, whyUnreachable } from './knock.js';
+
+/** An issuer that a gate trusts, and where its keys are. */
+interface Trusted {
+  readonly issuer: string;
+  readonly jwks_uri: string | undefined;
+  readonly jwks_file: string | undefined;
+}
+
+/** That the metadata and the keys of each issuer can be had, in the way the gate gets them; and that the services answer which gates ask. */
+export function checkIssuers(loaded: LoadedConfig): readonly Check[] {
+  const keys = new Map(trusted(loaded).map((one) => [JSON.stringify(one), one]));
+  return [...[...keys.values()].map((one) => checkKeys(one, loaded.folder)), ...services(loaded)];
+}
+
+/** Every issuer of the config, once. */
+export function issuersOf(loaded: LoadedConfig): readonly string[] {
+  return [
+    ...new Set(
+      trusted(loaded)
+        .filter(({ jwks_file }) => jwks_file === undefined)
+        .map(({ issuer }) => issuer),
+    ),
+  ];
+}
+
+function trusted({ config }: LoadedConfig): readonly Trusted[] {
+  return Object.values(config.gates).flatMap(({ use, options }) => {
+    if (use !== 'oauth-bearer') return [];
+    const { issuer, jwks_uri, jwks_file } = options as { issuer: string | readonly string[]; jwks_uri?: string; jwks_file?: string };
+    return [issuer].flat().map((one) => ({ issuer: one, jwks_uri, jwks_file }));
+  });
+}
+
+function checkKeys({ issuer, jwks_uri, jwks_file }: Trusted, folder: string): Check {
+  const name = `issuer ${issuer}`;
+  return {
+    name,
+    async run(signal) {
+      const source =
+        jwks_file === undefined
+          ? createRemoteSource(createEndpoint({ kind: 'close' }), issuer, jwks_uri)
+          : createFileSource(folder, jwks_file);
+      try {
+        const { size } = await source.load(false, signal);
+        const from =
+          jwks_file === undefined
+            ? jwks_uri === undefined
+              ? 'metadata and keys are there'
+              : 'its keys are there'
+            : 'its keys are in jwks_file';
+        return [ok(name, `${from}: ${size} ${size === 1 ? 'key' : 'keys'}`)];
+      } catch (error) {
+        return [explain(name, error)];
+      } finally {
+        await source.close();
+      }
+    },
+  };
+}
+
+function explain(name: string, error: unknown): Finding {
+  if (!(error instanceof SourceFailure)) throw error;
+  if (error.reason === 'unreachable' && error.cause !== undefined) {
+    const { message, remedy } = whyUnreachable(error.cause);
+    return fail(name, message, `${remedy} Until then its tokens are answered 503.`);
+  }
+  return fail(name, error.message, REMEDIES[error.reason] ?? 'Open its metadata in a browser and look what it says.');
+}
+
+const REMEDIES: Partial<Record<SourceFailure['reason'], string>> = {
+  timeout: 'Look whether it is up and reachable from here.',
+  status: 'Look whether the issuer is written as its tokens write it, path included; or set jwks_uri.',
+  issuer_mismatch: 'Write issuer letter for letter as the metadata has it; a slash at the end counts.',
+  no_keys: 'It publishes no key that can verify a signature; look at its key settings.',
+};
+
+/** Introspection endpoints and forward-auth services: any answer counts, for nothing secret is sent. */
+function services({ config, folder }: LoadedConfig): readonly Check[] {
+  return Object.entries(config.gates).flatMap(([gate, { use, options }]) => {
+    const { introspection, url, ca_file } = options as { introspection?: { url: string }; url?: string; ca_file?: string };
+    if (use === 'oauth-bearer' && introspection !== undefined)
+      return [checkService(`introspection of gate ${gate}`, introspection.url, undefined)];
+    if (use !== 'forward-auth' || url === undefined) return [];
+    return [
+      checkService(`service of gate ${gate}`, url, ca_file === undefined ? undefined : readFileSync(resolve(folder, ca_file), 'utf8')),
+    ];
+  });
+}
+
+function checkService(name: string, url: string, ca: string | undefined): Check {
+  return {
+    name,
+    async run(signal) {
+      try {
+        const { status } = await knock(url, { method: 'OPTIONS', ca }, signal);
+        return [ok(name, `answers (${status})`)];
+      } catch (error) {
+        signal.throwIfAborted();
+        const { message, remedy } = whyUnreachable(error);
+        return [fail(name, message, remedy)];
+      }
+    },
+  };
+}

@@ -1,0 +1,95 @@
+import { publicUrl, routeUrl } from '../assembly/urls.js';
+import type { LoadedConfig } from '../config/load.js';
+import type { RouteConfig } from '../config/schema/routes.js';
+import type { Clock } from '../contract/clock.js';
+import { ConfigError } from '../errors/error.js';
+import { type Check, type Finding, fail, ok, runChecks } from './check.js';
+import { knock } from './knock.js';
+import { standIn } from './stand-in.js';
+import { type Door, knockAtDoor, shakeHands } from './visitor.js';
+
+export interface Credentials {
+  readonly token: string | undefined;
+  readonly headers: Readonly<Record<string, string>>;
+}
+
+const WELL_KNOWN = '/.well-known/oauth-protected-resource';
+
+/**
+ * Every route of a config as a client meets it, through a gateway in this process: the challenge, its discovery document, a handshake in
+ * both eras. That gateway starts the runtimes, children and hosted servers too, and ends them.
+ */
+export async function checkRoutes(
+  loaded: LoadedConfig,
+  credentials: Credentials,
+  clock: Clock,
+  timeout_ms: number,
+): Promise<readonly Finding[]> {
+  const gateway = standIn(loaded);
+  try {
+    const [started, ...more] = await runChecks([{ name: 'gateway', run: () => start(gateway) }], clock, timeout_ms);
+    if (started?.verdict !== 'ok' || more.length > 0) return started === undefined ? more : [started, ...more];
+    const checks = loaded.config.routes.map((route) => checkRoute(route, loaded, gateway.url, credentials, clock, timeout_ms));
+    return [started, ...(await runChecks(checks, clock, 3 * timeout_ms))];
+  } finally {
+    await gateway.close();
+  }
+}
+
+async function start(gateway: ReturnType<typeof standIn>): Promise<readonly Finding[]> {
+  try {
+    await gateway.start();
+    return [ok('gateway', 'gates and runtimes open')];
+  } catch (error) {
+    if (error instanceof ConfigError)
+      return error.problems.map(({ where, message }) => fail('gateway', `${where}: ${message}`, 'Correct it in the config.'));
+    throw error;
+  }
+}
+
+function checkRoute(
+  route: RouteConfig,
+  loaded: LoadedConfig,
+  base: string,
+  credentials: Credentials,
+  clock: Clock,
+  timeout_ms: number,
+): Check {
+  const { path } = route;
+  const name = `route ${path}`;
+  const kind = loaded.config.runtimes[route.runtime]?.kind;
+  return {
+    name,
+    async run(signal) {
+      if (kind === 'http') return [await checkPlain(name, base + path, signal)];
+      const door: Door = {
+        name,
+        url: base + path,
+        resource: routeUrl(route, publicUrl(loaded.config)),
+        document: `${base}${WELL_KNOWN}${path === '/' ? '' : path}`,
+        ca: undefined,
+        ...credentials,
+      };
+      return visit(door, clock, timeout_ms, signal);
+    },
+  };
+}
+
+/** Everything that can be asked at one door. */
+export async function visit(door: Door, clock: Clock, timeout_ms: number, signal: AbortSignal): Promise<readonly Finding[]> {
+  const { findings, open } = await knockAtDoor(door, signal);
+  if (findings.some(({ verdict }) => verdict === 'fail')) return findings;
+  const eras = await Promise.all((['modern', 'legacy'] as const).map((era) => shakeHands(door, era, open, clock, timeout_ms, signal)));
+  if (eras.every(({ message }) => message.endsWith('does not speak this era')))
+    return [
+      ...findings,
+      fail(`${door.name} handshake`, 'the server behind speaks MCP in neither era', 'Look at the URL or command of its runtime.'),
+    ];
+  return [...findings, ...eras];
+}
+
+async function checkPlain(name: string, url: string, signal: AbortSignal): Promise<Finding> {
+  const { status } = await knock(url, {}, signal);
+  if (status < 500) return ok(name, `plain HTTP answers ${status}`);
+  return fail(name, `plain HTTP answers ${status}`, 'Look at the service behind; the log of the gateway says more.');
+}

@@ -1,0 +1,22 @@
+import { publicUrl } from '../assembly/urls.js';
+import type { LoadedConfig } from '../config/load.js';
+import { assembleGateway, type Gateway } from '../gateway.js';
+import { SILENT } from '../silent-log.js';
+
+/**
+ * A gateway of the config in this process, on a free loopback port: same gates, routes and runtimes; no TLS, no ops listener, no audit, no
+ * log, and every `Host`. What clients dial for it stays what it is, so that audiences are judged as they will be.
+ */
+export function standIn(loaded: LoadedConfig): Gateway {
+  const { config } = loaded;
+  const { tls: _, ...listener } = config.listener;
+  const { audit: __, ...telemetry } = config.telemetry;
+  const own = {
+    ...config,
+    listener: { ...listener, host: '127.0.0.1', port: 0, public_url: publicUrl(config), allowed_hosts: [] },
+    ops: { ...config.ops, enabled: false },
+    telemetry,
+    reload: { ...config.reload, watch: false },
+  };
+  return assembleGateway({ ...loaded, config: own, warnings: [] }, { log: SILENT });
+}
