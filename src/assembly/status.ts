@@ -1,3 +1,4 @@
+import type { LoadedConfig } from '../config/load.js';
 import { shownConfig } from '../config/print.js';
 import type { Clock } from '../contract/clock.js';
 import type { DrainState } from '../listener/drain.js';
@@ -61,8 +62,8 @@ export interface Status {
     /** Undefined for a config that was given as an object. */
     readonly file: string | undefined;
     readonly warnings: readonly string[];
-    /** Defaults filled, secrets `***`. */
-    readonly values: unknown;
+    /** Defaults filled, secrets `***`. The same object as long as the config is in force. */
+    readonly values: object;
   };
 }
 
@@ -103,6 +104,16 @@ export function statusOf(snapshot: Snapshot, sources: StatusSources): Status {
     routes: routesOf(config, public_url, listener.work(), samples),
     gates: gatesOf(config, samples),
     recent: sources.recent.rows,
-    config: { file: loaded.file, warnings: loaded.warnings, values: shownConfig(loaded) },
+    config: { file: loaded.file, warnings: loaded.warnings, values: valuesOf(loaded) },
   };
+}
+
+const VALUES = new WeakMap<LoadedConfig, object>();
+
+function valuesOf(loaded: LoadedConfig): object {
+  const known = VALUES.get(loaded);
+  if (known !== undefined) return known;
+  const values = shownConfig(loaded);
+  VALUES.set(loaded, values);
+  return values;
 }

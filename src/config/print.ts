@@ -23,8 +23,8 @@ export function printConfig(loaded: Pick<LoadedConfig, 'config' | 'referenced'>)
 }
 
 /** The same as a JSON value. */
-export function shownConfig({ config, referenced }: Pick<LoadedConfig, 'config' | 'referenced'>): unknown {
-  return shown(config, [], ConfigSchema as Node, referenced);
+export function shownConfig({ config, referenced }: Pick<LoadedConfig, 'config' | 'referenced'>): object {
+  return shown(config, [], ConfigSchema as Node, referenced) as object;
 }
 
 function shown(value: unknown, path: Path, schema: Node | undefined, referenced: ReadonlySet<string>): unknown {

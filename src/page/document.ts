@@ -28,7 +28,7 @@ export function explainPage(status: Status, asked: Asked, answer: Content): Html
 function explainSection(status: Status, asked: Asked, answer: Content): Html {
   return html`<section id="explain" aria-labelledby="explain-title">
 <h2 id="explain-title">Explain</h2>
-<div id="explanation" aria-live="polite">${answer}</div>
+<div id="explanation">${answer}</div>
 ${explainForm(status, asked)}
 </section>
 `;

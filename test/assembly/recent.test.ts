@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { Recent } from '../../src/assembly/recent.js';
+import { Recent, withRecent } from '../../src/assembly/recent.js';
 import { makeClock } from '../../src/testing.js';
 
 const refusal = (change: Readonly<Record<string, unknown>> = {}) => ({
@@ -54,6 +54,11 @@ describe('what was refused lately', () => {
     const routes = recent.rows.map(({ route }) => route);
     assert.deepEqual([routes.length, routes[0], routes.includes('/0'), routes.includes('/1')], [64, '/69', true, false]);
     assert.equal(recent.rows[0]?.path.length, 201);
+  });
+
+  it('is not told of admissions: they go their way as before', () => {
+    const told = { denied: () => undefined, admitted: () => undefined, failed: () => undefined, refused: () => undefined };
+    assert.equal(withRecent(told, new Recent(makeClock())).admitted, told.admitted);
   });
 
   it('a flood of one kind costs one row', () => {

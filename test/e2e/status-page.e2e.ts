@@ -5,11 +5,15 @@ import { mkdirSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { after, before, describe, it } from 'node:test';
 import type { Browser, BrowserContextOptions, Locator, Page } from 'playwright-core';
+import { createOps } from '../../src/listener/ops.js';
+import { createPage } from '../../src/page/page.js';
+import { systemClock } from '../../src/system-clock.js';
 import { startChromium } from '../support/e2e/chromium.js';
 import { type StatusRig, startStatusRig } from '../support/e2e/status-rig.js';
 import { until } from '../support/e2e/until.js';
 import { repositoryPath } from '../support/repository.js';
 import { send, tool } from '../support/send.js';
+import { HOSTILE, poisoned, statusWith } from '../support/status.js';
 
 const DESKTOP = { width: 1280, height: 800 };
 const PHONE = { width: 390, height: 844 };
@@ -36,6 +40,7 @@ async function withPage(
   options: BrowserContextOptions,
   use: (page: Page) => Promise<void>,
   expected: readonly string[] = [],
+  url = status_url,
 ): Promise<void> {
   const context = await browser.newContext(options);
   const said: string[] = [];
@@ -46,7 +51,7 @@ async function withPage(
     page.on('requestfailed', (request) => {
       if (!request.url().endsWith('/status/events')) said.push(`failed: ${request.url()}`);
     });
-    await page.goto(status_url);
+    await page.goto(url);
     await use(page);
     assert.deepEqual(said, expected);
   } finally {
@@ -160,6 +165,30 @@ describe('the status page in Chromium', () => {
     );
   }
 
+  it('hostile names are text, on every width, and nothing of them runs', { timeout: 60_000 }, async () => {
+    for (const text of [HOSTILE, 'very-long-name'.repeat(30)]) {
+      const read = () => poisoned(statusWith(), text);
+      const explain = () => Promise.reject(new Error('nobody asks'));
+      const pages = createPage({ page: true, explain: true, allowed_hosts: [] }, { clock: systemClock, read, explain });
+      const ops = createOps({ host: '127.0.0.1', port: 0 }, { ...QUIET_OPS, pages });
+      const url = `${await ops.start()}/status`;
+      for (const viewport of [DESKTOP, PHONE])
+        await withPage(
+          { viewport },
+          async (page) => {
+            await isLive(page);
+            assert.ok((await page.getByText(text.slice(0, 20)).count()) > 10);
+            assert.equal(await page.locator('img, iframe, script:not([src])').count(), 0);
+            assert.deepEqual(await page.evaluate(OVERFLOW), []);
+            await page.screenshot({ path: `${SHOTS}/hostile-${text.length}-${viewport.width}.png` });
+          },
+          [],
+          url,
+        );
+      await ops.close();
+    }
+  });
+
   it('is used by keyboard: the first stop leads to the content', { timeout: 60_000 }, () =>
     withPage({ viewport: DESKTOP }, async (page) => {
       await page.keyboard.press('Tab');
@@ -186,10 +215,17 @@ describe('the status page in Chromium', () => {
   });
 });
 
+const QUIET_OPS = {
+  ready: () => ({ ready: true, reason: 'serving' }),
+  started: () => true,
+  render: async () => ({ content_type: 'text/plain', body: '' }),
+  drain: () => undefined,
+};
+
 /** What is wider than the window. */
 const OVERFLOW = `[...document.querySelectorAll('body, body *')]
   .filter((element) => element.scrollWidth > document.documentElement.clientWidth || element.getBoundingClientRect().right > document.documentElement.clientWidth + 1)
-  .filter((element) => !element.closest('.unseen, .skip'))
+  .filter((element) => !element.closest('.unseen, .skip') && (element.tagName !== 'INPUT' || element.getBoundingClientRect().right > document.documentElement.clientWidth))
   .map((element) => element.outerHTML.slice(0, 100))`;
 
 /** Texts whose contrast with what is behind them is less than 4.5 to 1 (WCAG 2.2, 1.4.3). */

@@ -2,35 +2,13 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { Script } from 'node:vm';
 import { problemsOf } from '../../src/assembly/problems.js';
-import type { Status } from '../../src/assembly/status.js';
 import type { Explanation } from '../../src/explain/explain.js';
 import { explainPage, statusPage } from '../../src/page/document.js';
 import { explanationOf } from '../../src/page/explanation.js';
 import { PARTS } from '../../src/page/parts.js';
 import { SCRIPT } from '../../src/page/script.js';
 import { STYLE } from '../../src/page/style.js';
-import { statusWith } from '../support/status.js';
-
-const HOSTILE = `<script>alert(1)</script>"'><img src=x onerror=alert(1)>\u202e`;
-
-/** The state with every text in it turned into a hostile one; numbers, and words of closed sets, stay. */
-function poisoned(status: Status): Status {
-  const kept = new Set(['kind', 'state', 'health', 'reason', 'outcome', 'level', 'part', 'code']);
-  const walk = (value: unknown, key: string): unknown => {
-    if (typeof value === 'string') return kept.has(key) ? value : HOSTILE;
-    if (Array.isArray(value)) return value.map((item) => walk(item, key));
-    if (typeof value !== 'object' || value === null) return value;
-    return Object.fromEntries(Object.entries(value).map(([name, item]) => [name, walk(item, name)]));
-  };
-  const named = {
-    ...status,
-    connections: { [HOSTILE]: 1 },
-    runtimes: status.runtimes.map((runtime) => ({ ...runtime, restarts: { [HOSTILE]: 1 }, answers: { [HOSTILE]: 1 } })),
-    config: { ...status.config, values: { [HOSTILE]: HOSTILE } },
-  };
-  const reloads = { succeeded: 0, failed: 1, last: { at_ms: 0, outcome: 'failed' as const, restart: [HOSTILE], problems: [HOSTILE] } };
-  return { ...(walk(named, '') as Status), reloads };
-}
+import { HOSTILE, poisoned, statusWith } from '../support/status.js';
 
 const EXPLANATION: Explanation = {
   steps: [

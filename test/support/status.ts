@@ -50,3 +50,25 @@ export function statusWith(changes: Partial<Status> = {}): Status {
     ...changes,
   };
 }
+
+/** A text that would be a script, end an attribute or turn the text around it. */
+export const HOSTILE = `<script>alert(1)</script>"'><img src=x onerror=alert(1)>\u202e`;
+
+/** The state with every text in it turned into this one; numbers, and words of closed sets, stay. */
+export function poisoned(status: Status, text = HOSTILE): Status {
+  const kept = new Set(['kind', 'state', 'health', 'reason', 'outcome', 'level', 'part', 'code']);
+  const walk = (value: unknown, key: string): unknown => {
+    if (typeof value === 'string') return kept.has(key) ? value : text;
+    if (Array.isArray(value)) return value.map((item) => walk(item, key));
+    if (typeof value !== 'object' || value === null) return value;
+    return Object.fromEntries(Object.entries(value).map(([name, item]) => [name, walk(item, name)]));
+  };
+  const named = {
+    ...status,
+    connections: { [text]: 1 },
+    runtimes: status.runtimes.map((runtime) => ({ ...runtime, restarts: { [text]: 1 }, answers: { [text]: 1 } })),
+    config: { ...status.config, values: { [text]: text } },
+  };
+  const reloads = { succeeded: 0, failed: 1, last: { at_ms: 0, outcome: 'failed' as const, restart: [text], problems: [text] } };
+  return { ...(walk(named, '') as Status), reloads };
+}
