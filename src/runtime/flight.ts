@@ -72,11 +72,11 @@ export class Flight implements UpstreamListener, AnswerHost, Waiter {
     if (this.#stopped) return;
     this.#stopped = true;
     if (!this.#launched) this.#leave();
-    else this.#line?.abort(STOPPED);
+    else this.#line?.abort(STOPPED, this);
   }
 
   resume(): void {
-    this.#line?.resume();
+    this.#line?.resume(this);
   }
 
   release(): void {

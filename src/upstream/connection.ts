@@ -44,7 +44,9 @@ export class UpstreamConnection implements UpstreamLine {
     this.#owner = owner;
     const socket = connector.open((n, shared) => this.#read(n, shared));
     this.#socket = socket;
-    socket.once(connector.ready, () => this.#owner.opened(this));
+    socket.once(connector.ready, () => {
+      if (!this.#gone) this.#owner.opened(this);
+    });
     socket.on('end', () => this.#ended());
     socket.on('error', (error) => this.#fail(error));
     socket.on('close', () => this.#fail(new UpstreamFailure('CLOSED', 'the connection was closed')));
@@ -69,12 +71,17 @@ export class UpstreamConnection implements UpstreamLine {
     }
   }
 
-  abort(reason: Error): void {
+  abort(reason: Error, by: UpstreamListener): void {
+    if (this.#listener === by) this.#fail(reason);
+  }
+
+  /** Closes it now; an exchange on it fails with `reason`. */
+  end(reason: Error): void {
     this.#fail(reason);
   }
 
-  resume(): void {
-    if (!this.#paused) return;
+  resume(by: UpstreamListener): void {
+    if (!this.#paused || this.#listener !== by) return;
     this.#paused = false;
     this.#socket.resume();
   }
@@ -130,7 +137,11 @@ export class UpstreamConnection implements UpstreamLine {
     let stop = bytes.length;
     if (this.#head === undefined) return;
     if (chunked !== undefined) {
-      stop = chunked.push(bytes, at, bytes.length, (from, to) => this.#give(bytes, from, to));
+      try {
+        stop = chunked.push(bytes, at);
+      } finally {
+        if (chunked.to > chunked.from) this.#give(bytes, chunked.from, chunked.to);
+      }
       if (!chunked.done) return;
     } else if (this.#head.framing !== 'close') {
       stop = Math.min(bytes.length, at + this.#left);
@@ -154,9 +165,13 @@ export class UpstreamConnection implements UpstreamLine {
     const listener = this.#listener;
     const head = this.#head;
     if (listener === undefined || head === undefined) return;
+    const paused = this.#paused;
     this.#forget();
-    if (clean && head.keeps && this.#socket.writableLength === 0) this.#owner.released(this, head.idle_s);
-    else this.#close(undefined);
+    if (clean && head.keeps && this.#socket.writableLength === 0) {
+      // Over TLS one read comes in several parts: the last may follow one that stopped the reading.
+      if (paused) this.#socket.resume();
+      this.#owner.released(this, head.idle_s);
+    } else this.#close(undefined);
     listener.onEnd();
   }
 
@@ -191,10 +206,12 @@ export class UpstreamConnection implements UpstreamLine {
 /** Beyond it the copy costs more than a second buffer. */
 const ONE_WRITE_BYTES = 14_336;
 
-/** Position of the CRLF CRLF at or after `from`, or -1. */
+/** Position of the CRLF CRLF at or after `from`, or -1. Whoever ends lines in LF alone is told at once, not at a deadline. */
 function endOfHead(bytes: Buffer, from: number): number {
   for (let i = from + 3; i < bytes.length; i++) {
-    if (bytes[i] === LF && bytes[i - 1] === CR && bytes[i - 2] === LF && bytes[i - 3] === CR) return i - 3;
+    if (bytes[i] !== LF) continue;
+    if (bytes[i - 1] !== CR) throw badAnswer('a line does not end in CRLF');
+    if (bytes[i - 2] === LF && bytes[i - 3] === CR) return i - 3;
   }
   return -1;
 }

@@ -44,8 +44,13 @@ export function createConnector(origin: string, ca: string | undefined): Connect
       // The types know of `onread` for TCP only; Node's TLS socket takes it alike.
       const reading = { onread: { buffer: readBuffer, callback } } as ConnectionOptions;
       const socket = connectTls({ ...options, ...reading, ...(session === undefined ? {} : { session }) });
+      // Node tells a session only once the peer was verified.
       socket.on('session', (latest: Buffer) => {
         session = latest;
+      });
+      // One that the upstream does not take any more must not spoil the next attempt too.
+      socket.once('error', () => {
+        session = undefined;
       });
       return socket;
     },

@@ -8,12 +8,15 @@ export interface UpstreamRequest {
   readonly body: Buffer | undefined;
 }
 
-/** What acts on an exchange that is under way. */
+/**
+ * What acts on an exchange that is under way. It outlives the exchange: `by` is the listener that acts, and one whose exchange is
+ * over acts on nothing, whoever uses the connection now.
+ */
 export interface UpstreamLine {
   /** Ends the exchange now with `onError(reason)`. A connection that it used is closed. */
-  abort(reason: Error): void;
+  abort(reason: Error, by: UpstreamListener): void;
   /** Reads on after `onData` said false. */
-  resume(): void;
+  resume(by: UpstreamListener): void;
 }
 
 /**

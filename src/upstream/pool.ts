@@ -25,12 +25,16 @@ export class UpstreamPool implements ConnectionOwner {
   readonly #options: UpstreamPoolOptions;
   readonly #all = new Set<UpstreamConnection>();
   readonly #idle: UpstreamConnection[] = [];
+  /** Answered in this turn of the event loop, and in the one before; see `#rest`. */
+  #fresh = new Set<UpstreamConnection>();
+  #resting = new Set<UpstreamConnection>();
+  #turn: NodeJS.Immediate | undefined;
   /** Those that are being opened, with what ends the attempt. */
   readonly #opening = new Map<UpstreamConnection, { readonly began_ms: number; readonly limit: Timer }>();
-  /** Exchanges that wait for one of `#opening`, oldest first. */
+  /** Exchanges that wait for one of `#opening` or `#resting`, oldest first. */
   readonly #waiting = new Set<Waiting>();
   #sweep: Timer | undefined;
-  #emptied: (() => void) | undefined;
+  #emptied: (() => void)[] = [];
   #closed = false;
 
   constructor(options: UpstreamPoolOptions) {
@@ -38,9 +42,9 @@ export class UpstreamPool implements ConnectionOwner {
     this.#connector = createConnector(options.origin, options.ca);
   }
 
-  /** Connections that are idle and being opened, and exchanges that wait for one of the latter. */
+  /** Connections that are idle and being opened, and exchanges that wait for a connection. */
   get stats(): { readonly free: number; readonly pending: number; readonly waiting: number } {
-    return { free: this.#idle.length, pending: this.#opening.size, waiting: this.#waiting.size };
+    return { free: this.#idle.length + this.#fresh.size + this.#resting.size, pending: this.#opening.size, waiting: this.#waiting.size };
   }
 
   /** Begins an exchange. After `close` it fails at once with `STOPPED`. */
@@ -51,8 +55,8 @@ export class UpstreamPool implements ConnectionOwner {
       return free;
     }
     const waiting = new Waiting(request, listener, this.#waiting);
-    if (this.#closed) waiting.abort(stopped());
-    else if (this.#waiting.size > this.#opening.size) this.#open();
+    if (this.#closed) waiting.fail(stopped());
+    else this.#provide();
     return waiting;
   }
 
@@ -60,45 +64,87 @@ export class UpstreamPool implements ConnectionOwner {
   async close(deadline_ms: number): Promise<void> {
     this.#closed = true;
     this.#sweep?.cancel();
-    for (const connection of [...this.#idle, ...(this.#waiting.size === 0 ? this.#opening.keys() : [])]) connection.abort(stopped());
+    const unused = this.#waiting.size > 0 ? [] : [...this.#fresh, ...this.#resting, ...this.#opening.keys()];
+    for (const connection of [...this.#idle, ...unused]) connection.end(stopped());
     if (this.#all.size === 0) return;
     let limit: Timer | undefined;
     await new Promise<void>((resolve) => {
-      this.#emptied = resolve;
+      this.#emptied.push(resolve);
       limit = this.#options.clock.timer(deadline_ms, resolve);
     });
     limit?.cancel();
-    for (const waiting of this.#waiting) waiting.abort(stopped());
-    for (const connection of this.#all) connection.abort(stopped());
+    for (const waiting of this.#waiting) waiting.fail(stopped());
+    for (const connection of this.#all) connection.end(stopped());
   }
 
   opened(connection: UpstreamConnection): void {
     const attempt = this.#attempted(connection);
     if (attempt !== undefined) this.#options.onConnected((this.#options.clock.mono_ms() - attempt.began_ms) / 1000);
-    const next = this.#waiting.values().next();
-    if (next.done === true) return this.released(connection, undefined);
-    this.#waiting.delete(next.value);
-    connection.send(next.value.request, next.value.listener);
+    connection.expires_at_ms = this.#options.clock.mono_ms() + IDLE_MS;
+    this.#offer(connection);
   }
 
   released(connection: UpstreamConnection, idle_s: number | undefined): void {
     const keep_ms = idle_s === undefined ? IDLE_MS : Math.min(idle_s * 1000 - MARGIN_MS, MOST_IDLE_MS);
-    if (this.#closed || keep_ms <= 0) return connection.abort(stopped());
+    if (this.#closed || keep_ms <= 0) return connection.end(stopped());
     connection.expires_at_ms = this.#options.clock.mono_ms() + keep_ms;
-    this.#idle.push(connection);
-    this.#sweep ??= this.#options.clock.interval(SWEEP_MS, () => this.#expire());
+    this.#fresh.add(connection);
+    this.#turn ??= setImmediate(this.#rest);
+    // It only follows the next poll then, and does not cut it short.
+    if (this.#waiting.size === 0) this.#turn.unref();
   }
 
   gone(connection: UpstreamConnection, error: Error | undefined): void {
     this.#all.delete(connection);
-    const at = this.#idle.indexOf(connection);
-    if (at >= 0) this.#idle.splice(at, 1);
-    if (this.#attempted(connection) !== undefined) {
+    if (this.#fresh.delete(connection) || this.#resting.delete(connection)) this.#provide();
+    else if (this.#attempted(connection) === undefined) {
+      const at = this.#idle.indexOf(connection);
+      if (at >= 0) this.#idle.splice(at, 1);
+    } else if (this.#short()) {
       // One attempt, one failure: the others have attempts of their own.
-      const next = this.#waiting.values().next();
-      if (next.done !== true && this.#waiting.size > this.#opening.size) next.value.abort(error ?? stopped());
+      for (const waiting of this.#waiting) {
+        waiting.fail(error ?? stopped());
+        break;
+      }
     }
-    if (this.#all.size === 0) this.#emptied?.();
+    if (this.#all.size > 0) return;
+    for (const resolve of this.#emptied) resolve();
+  }
+
+  /**
+   * Runs at the end of each turn of the event loop in which a connection was answered, and of the next: a connection carries another
+   * exchange only after a whole poll has found nothing more to read. What an upstream sends behind its answer, in whatever pieces,
+   * closes the connection so, and is never taken for the answer to somebody else.
+   */
+  readonly #rest = (): void => {
+    const rested = this.#resting;
+    this.#resting = this.#fresh;
+    this.#fresh = new Set();
+    this.#turn = this.#resting.size === 0 ? undefined : setImmediate(this.#rest);
+    for (const connection of rested) this.#offer(connection);
+    if (this.#waiting.size === 0) this.#turn?.unref();
+  };
+
+  /** Gives a connection that may be used to the exchange that waits longest. */
+  #offer(connection: UpstreamConnection): void {
+    for (const waiting of this.#waiting) {
+      this.#waiting.delete(waiting);
+      return connection.send(waiting.request, waiting.listener);
+    }
+    if (this.#closed) return connection.end(stopped());
+    this.#idle.push(connection);
+    this.#sweep ??= this.#options.clock.interval(SWEEP_MS, () => this.#expire());
+  }
+
+  /** Exchanges wait that no connection is on its way to. */
+  #short(): boolean {
+    return this.#waiting.size > this.#opening.size + this.#fresh.size + this.#resting.size;
+  }
+
+  /** Sees to it that every exchange that waits will have a connection. */
+  #provide(): void {
+    if (this.#short()) this.#open();
+    else if (this.#waiting.size > 0) this.#turn?.ref();
   }
 
   #take(): UpstreamConnection | undefined {
@@ -106,14 +152,14 @@ export class UpstreamPool implements ConnectionOwner {
     for (;;) {
       const connection = this.#idle.pop();
       if (connection === undefined || connection.expires_at_ms > now_ms) return connection;
-      connection.abort(stopped());
+      connection.end(stopped());
     }
   }
 
   #open(): void {
     const { clock, connect_timeout_ms } = this.#options;
     const connection = new UpstreamConnection(this.#connector, this);
-    const late = (): void => connection.abort(new UpstreamFailure('CONNECT_TIMEOUT', 'no connection in time'));
+    const late = (): void => connection.end(new UpstreamFailure('CONNECT_TIMEOUT', 'no connection in time'));
     this.#all.add(connection);
     this.#opening.set(connection, { began_ms: clock.mono_ms(), limit: clock.timer(connect_timeout_ms ?? 10_000, late) });
   }
@@ -127,7 +173,7 @@ export class UpstreamPool implements ConnectionOwner {
 
   #expire(): void {
     const now_ms = this.#options.clock.mono_ms();
-    for (const connection of this.#idle.filter((idle) => idle.expires_at_ms <= now_ms)) connection.abort(stopped());
+    for (const connection of this.#idle.filter((idle) => idle.expires_at_ms <= now_ms)) connection.end(stopped());
     if (this.#idle.length > 0) return;
     this.#sweep?.cancel();
     this.#sweep = undefined;
@@ -147,7 +193,11 @@ class Waiting implements UpstreamLine {
     queue.add(this);
   }
 
-  abort(reason: Error): void {
+  abort(reason: Error, by: UpstreamListener): void {
+    if (this.listener === by) this.fail(reason);
+  }
+
+  fail(reason: Error): void {
     if (this.#queue.delete(this)) this.listener.onError(reason);
   }
 

@@ -50,15 +50,18 @@ export function parseResponseHead(text: string): ResponseHead {
       if (coded || value.toLowerCase() !== 'chunked') throw badAnswer('Transfer-Encoding is not chunked');
       coded = chunked = true;
     } else if (name === 'connection') connection = connection === '' ? value.toLowerCase() : `${connection},${value.toLowerCase()}`;
-    else if (name === 'keep-alive') idle_s = timeoutOf(value);
+    else if (name === 'keep-alive') idle_s = shorter(idle_s, timeoutOf(value));
   }
   if (fields.length > 2 * MAX_FIELDS) throw badAnswer('too many fields');
   if (chunked && length !== -1) throw badAnswer('both Transfer-Encoding and Content-Length');
   const old = text.charCodeAt(7) === ZERO;
   if (chunked && old) throw badAnswer('Transfer-Encoding in HTTP/1.0');
   const bodiless = status < 200 || status === 204 || status === 304;
+  // What some other reader would take for a body must not be read as the next answer.
+  const odd = bodiless && (chunked || length > 0);
+  if (odd && status < 200) throw badAnswer('an informational answer with a body');
   const framing = bodiless ? 'none' : chunked ? 'chunked' : length >= 0 ? 'length' : 'close';
-  const keeps = framing !== 'close' && !old && (connection === '' || connection === 'keep-alive' || !lists(connection, 'close'));
+  const keeps = framing !== 'close' && !odd && !old && (connection === '' || connection === 'keep-alive' || !lists(connection, 'close'));
   return { status, fields, framing, length: framing === 'length' ? length : 0, keeps, idle_s };
 }
 
@@ -87,7 +90,7 @@ function endOfName(text: string, at: number, end: number): number {
   for (let i = at; i < end; i++) {
     const byte = text.charCodeAt(i);
     if (byte === COLON && i > at) return i;
-    if (TOKEN[byte] !== 1) break;
+    if (!isTokenByte(byte)) break;
   }
   throw badAnswer('a field name is not a token');
 }
@@ -109,6 +112,11 @@ function checkText(text: string, from: number, end: number): void {
   }
 }
 
+/** A byte of a token (RFC 9110 section 5.6.2). */
+export function isTokenByte(byte: number): boolean {
+  return TOKEN[byte] === 1;
+}
+
 function isBlank(byte: number): boolean {
   return byte === SPACE || byte === TAB;
 }
@@ -123,6 +131,10 @@ function timeoutOf(value: string): number | undefined {
   return seconds === undefined ? undefined : Number(seconds);
 }
 
+function shorter(one: number | undefined, other: number | undefined): number | undefined {
+  return one === undefined || (other !== undefined && other < one) ? other : one;
+}
+
 function lists(connection: string, option: string): boolean {
   return connection.split(',').some((part) => part.trim() === option);
 }
@@ -134,6 +146,5 @@ const SPACE = 0x20;
 const TAB = 0x09;
 const DELETE = 0x7f;
 
-/** 1 for each byte of a token (RFC 9110 section 5.6.2). */
 const TOKEN = new Uint8Array(256);
 for (const byte of Buffer.from("!#$%&'*+-.^_`|~0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz", 'latin1')) TOKEN[byte] = 1;
