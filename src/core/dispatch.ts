@@ -84,6 +84,7 @@ function toRequest({ id = 1, method, params = {} }: DispatchMessage, context: Di
     identity: context.identity,
     facts: context.facts ?? {},
     headers: undefined,
+    session: undefined,
   };
 }
 

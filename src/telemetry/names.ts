@@ -56,6 +56,7 @@ export const METRICS = {
   runtime_state: gauge('1 for the state a runtime is in: starting, ready, degraded or stopped.', 'runtime', 'state'),
   executor_running: gauge('Calls of a hosted server that run.', 'runtime'),
   executor_queued: gauge('Calls of a hosted server that wait for their turn.', 'runtime'),
+  executor_abandoned: gauge('Calls of a hosted server that were given up while their handlers go on.', 'runtime'),
   executor_rejected_total: counter('Calls of a hosted server that its executor refused or gave up, by the reason.', 'runtime', 'reason'),
   runtime_restarts_total: counter(
     'MCP servers run by the gateway that ended by themselves or were of no use, by how: spawn, exit, crash, signal, stdin, stdout or timeout.',

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import type { ServerDefinition } from '../../src/server.js';
+import { createHub, type ServerDefinition } from '../../src/server.js';
 import { hosting } from '../support/hosted.js';
 
 const ICONS = [{ src: 'https://example.com/i.png' }];
@@ -94,7 +94,22 @@ describe('hosted servers in legacy revisions', () => {
     await host.close();
   });
 
-  it('answer ping, logging/setLevel, subscribe and errors in HTTP 200', async () => {
+  it('tell of no changes, which could not reach a client without a session, and answer its subscribe all the same', async () => {
+    const changes = createHub({ tools: true, resources: true, updates: true });
+    const host = hosting({ ...SERVER, changes });
+    for (const revision of LEGACY) {
+      const { body } = await host.ask('initialize', { protocolVersion: revision }, { revision });
+      assert.deepEqual(body.result.capabilities, { tools: {}, resources: {}, logging: {} });
+      const ask = async (method: string, uri: string) => (await host.ask(method, { uri }, { revision })).body;
+      assert.deepEqual((await ask('resources/subscribe', 'x:1')).result, {});
+      assert.deepEqual((await ask('resources/unsubscribe', 'x:1')).result, {});
+      assert.equal((await ask('resources/subscribe', 'x:2')).error.code, -32002);
+    }
+    assert.equal(changes.subscribers, 0);
+    await host.close();
+  });
+
+  it('answer ping, logging/setLevel and errors in HTTP 200', async () => {
     const host = hosting(SERVER);
     for (const revision of LEGACY) {
       const ask = async (method: string, params: object = {}) => {

@@ -138,16 +138,19 @@ export function clientOf({ dialect, params }: CoreRequest): {
 }
 
 /** True for a level of RFC 5424. */
-export function isLogLevel(level: unknown): boolean {
+export function isLogLevel(level: unknown): level is LogLevel {
   return typeof level === 'string' && LEVELS.indexOf(level) >= 0 && level !== 'none';
 }
 
 /** `none`, last, is above every level: nothing was asked for. */
 const LEVELS: readonly string[] = ['debug', 'info', 'notice', 'warning', 'error', 'critical', 'alert', 'emergency', 'none'];
 
-/** From which level on the client gets log messages. Legacy revisions set it for a session, which there is none of. */
-function wantedLevel({ dialect, params }: CoreRequest): string | undefined {
-  if (dialect.era === 'legacy') return 'info';
+/** From which level on a legacy client gets log messages until it sets another. */
+export const FIRST_LEVEL = 'info';
+
+/** From which level on the client gets log messages. Legacy revisions set it for a session. */
+function wantedLevel({ dialect, params, session }: CoreRequest): string | undefined {
+  if (dialect.era === 'legacy') return session?.log_level ?? FIRST_LEVEL;
   const level = isObject(params._meta) ? params._meta['io.modelcontextprotocol/logLevel'] : undefined;
   return typeof level === 'string' ? level : undefined;
 }

@@ -28,9 +28,11 @@ export function initializeReply(server: ServerRuntime, request: CoreRequest): Re
   return resultOf(server, request, told.slice(1, -1));
 }
 
-/** `logging/setLevel`: a good level is accepted and, since no session remembers it, `info` and above are sent all the same. */
+/** `logging/setLevel`: a good level holds for the session. Where there is none it is accepted, and `info` and above are sent all the same. */
 export function setLevelReply(server: ServerRuntime, request: CoreRequest): Reply {
-  if (!isLogLevel(request.params.level)) return faultReply(request, { code: 'INVALID_ARGUMENTS', detail: 'params.level is no log level.' });
+  const { level } = request.params;
+  if (!isLogLevel(level)) return faultReply(request, { code: 'INVALID_ARGUMENTS', detail: 'params.level is no log level.' });
+  if (request.session !== undefined) request.session.log_level = level;
   return resultOf(server, request, '');
 }
 

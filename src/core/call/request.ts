@@ -28,6 +28,14 @@ export interface CoreRequest {
   readonly facts: Facts;
   /** Where `Mcp-Param-*` is mirrored; undefined on a transport without headers. */
   readonly headers: HeaderView | undefined;
+  /** Of the one client that a transport such as stdio has; undefined where nothing is kept between requests. */
+  readonly session: CoreSession | undefined;
+}
+
+/** What a legacy client has set for all that follows. */
+export interface CoreSession {
+  /** From which level on it gets log messages. */
+  log_level: string;
 }
 
 /** What the core needs beside the server. */

@@ -4,8 +4,9 @@ import type { Server } from '../../contract/server.js';
 import { dialectOf } from '../../dialect/select.js';
 import { GatewayError } from '../../errors/error.js';
 import type { Executor } from '../../executor/executor.js';
+import { FIRST_LEVEL } from '../call/context.js';
 import { paramsOf } from '../call/params.js';
-import type { CoreEnvironment, CoreRequest } from '../call/request.js';
+import type { CoreEnvironment, CoreRequest, CoreSession } from '../call/request.js';
 import { createStateSeal } from '../call/state-seal.js';
 import { asRuntime, type ServerRuntime } from '../define/server-runtime.js';
 import { prepare } from '../prepare.js';
@@ -22,7 +23,7 @@ export interface HostOptions {
   readonly server: Server;
   /** Secrets that seal `requestState`: the first seals, all open. Empty: one random key for this host. */
   readonly state_keys: readonly string[];
-  /** The transport has no header fields: nothing is mirrored there, and 2024-11-05 is offered too. */
+  /** The transport is one client's and has no header fields: nothing is mirrored there, and 2024-11-05 is offered too. */
   readonly headless?: boolean;
 }
 
@@ -39,14 +40,14 @@ export class ServerHost {
   readonly server: ServerRuntime;
   readonly #parts: RunParts;
   readonly #env: CoreEnvironment;
-  readonly #headless: boolean;
+  readonly #session: CoreSession | undefined;
 
   /** Throws TypeError when the server was not made by `defineServer`. */
   constructor({ scope, server, state_keys, headless = false }: HostOptions, { clock, executor, rejected, crashed, hidden }: HostDeps) {
     const runtime = asRuntime(server);
     if (runtime === undefined) throw new TypeError('the server was not made by defineServer');
     this.server = runtime;
-    this.#headless = headless;
+    this.#session = headless ? { log_level: FIRST_LEVEL } : undefined;
     this.#parts = { scope, executor, questions: new Questions(), rejected };
     const seal = createStateSeal({ keys: state_keys, clock });
     const wrapped = openWrappers(runtime, clock);
@@ -69,7 +70,7 @@ export class ServerHost {
   }
 
   #serve(call: Call, exchange: Exchange): void {
-    const request = toRequest(call, this.#headless);
+    const request = toRequest(call, this.#session);
     const prepared = prepare(this.server, request, this.#env);
     if (prepared.kind === 'job') return new RunningCall(this.#parts, request, prepared, exchange).start();
     if (prepared.kind === 'listen') return openSubscription(this.server, request, prepared.wanted, exchange, this.#env);
@@ -77,7 +78,7 @@ export class ServerHost {
   }
 }
 
-function toRequest(call: Call, headless: boolean): CoreRequest {
+function toRequest(call: Call, session: CoreSession | undefined): CoreRequest {
   return {
     dialect: dialectOf(call.revision),
     method: call.method,
@@ -89,6 +90,7 @@ function toRequest(call: Call, headless: boolean): CoreRequest {
     route: call.route.path,
     identity: call.identity,
     facts: call.facts,
-    headers: headless ? undefined : call.head.headers,
+    headers: session === undefined ? call.head.headers : undefined,
+    session,
   };
 }
