@@ -1,8 +1,12 @@
 import assert from 'node:assert/strict';
 import { createHash } from 'node:crypto';
+import { connect, createServer, type Socket } from 'node:net';
 import { describe, it } from 'node:test';
+import { makeClock } from '../../src/testing/clock.js';
+import { UpstreamPool } from '../../src/upstream/pool.js';
 import { type Issued, issue } from '../gates/mtls/certificates.js';
 import { answer, Hearing, type RawSetup, rawUpstream } from '../support/raw-upstream.js';
+import { listen } from '../support/upstream.js';
 
 const quiet = (ms = 40): Promise<void> => new Promise((resolve) => setTimeout(resolve, ms));
 const BODY = Buffer.alloc(3_000_000);
@@ -78,7 +82,6 @@ for (const kind of ['TCP', 'TLS'] as const) {
       for (const size of [5, 16_000, 40_000, 60_000]) {
         const up = await rawUpstream(
           (socket) => {
-            // Over TLS each write is a record, and each record a piece: one read brings them all.
             const wire = answer('x'.repeat(size));
             for (let i = 0; i < 3; i++) socket.write(wire.slice((i * wire.length) / 3, ((i + 1) * wire.length) / 3));
           },
@@ -109,5 +112,54 @@ for (const kind of ['TCP', 'TLS'] as const) {
       assert.equal(up.pool.stats.free, 0);
       await up.close();
     });
+  });
+}
+
+describe('upstream: three TLS records in one read', () => {
+  it('whose first stops the reading leave a connection that reads, when they end the answer', async () => {
+    const { tls, ca } = await encrypted();
+    const up = await rawUpstream(
+      async (socket) => {
+        for (const part of ['HTTP/1.1 200 OK\r\nContent-Length: 6\r\n\r\nab', 'cd', 'ef']) {
+          socket.write(part);
+          await quiet(3);
+        }
+      },
+      { tls: tls ?? {}, ca: ca ?? '' },
+    );
+    const relay = createServer((near) => glue(near, connect(up.port, '127.0.0.1')));
+    const port = await listen(relay);
+    const clock = makeClock();
+    const pool = new UpstreamPool({ origin: `https://127.0.0.1:${port}`, ca, clock, onConnected: () => undefined });
+    for (let i = 0; i < 3; i++) {
+      const heard = new Hearing(() => false);
+      pool.dispatch({ head: 'GET /mcp HTTP/1.1\r\nhost: a\r\n', body: undefined }, heard);
+      const nudge = setInterval(() => heard.resume(), 3);
+      const limit = setTimeout(() => heard.abort(), 5000);
+      const outcome = await heard.done;
+      clearInterval(nudge);
+      clearTimeout(limit);
+      assert.equal(outcome, '200 abcdef');
+      await quiet(5);
+    }
+    assert.equal(up.accepted.length, 1);
+    await pool.close(0);
+    await up.close();
+    await new Promise((resolve) => relay.close(resolve));
+  });
+});
+
+/** Passes bytes on; what comes from `far` within 40 ms is one write. */
+function glue(near: Socket, far: Socket): void {
+  for (const socket of [near, far]) socket.on('error', () => undefined);
+  near.pipe(far);
+  far.on('close', () => near.destroy());
+  let held: Buffer[] = [];
+  far.on('data', (bytes: Buffer) => {
+    if (held.push(bytes) > 1) return;
+    setTimeout(() => {
+      near.write(Buffer.concat(held));
+      held = [];
+    }, 40);
   });
 }
