@@ -47,6 +47,13 @@ function answered(answers: RuntimeStatus['answers']): string {
 }
 
 function processesOf({ children }: RuntimeStatus): Content {
-  if (children === undefined || children.processes.length === 0) return NOTHING;
-  return children.processes.map(({ pid, rss_bytes }) => html`<span class="line">pid ${pid} <small>${bytes(rss_bytes)}</small></span>`);
+  const { processes = [] } = children ?? {};
+  if (processes.length === 0) return NOTHING;
+  const list = processes.map(({ pid, rss_bytes }) => html`<span class="line">pid ${pid} <small>${bytes(rss_bytes)}</small></span>`);
+  if (processes.length <= FEW) return list;
+  const all = processes.reduce((sum, { rss_bytes }) => sum + rss_bytes, 0);
+  return html`<details><summary>${number(processes.length)} processes, ${bytes(all)}</summary>${list}</details>`;
 }
+
+/** More than these are folded away. */
+const FEW = 4;

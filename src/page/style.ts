@@ -28,6 +28,7 @@ small { font-size: 0.87em; color: var(--calm); }
 p { margin: 0 0 0.5rem; }
 .calm { color: var(--calm); }
 .line { display: block; }
+.line.inline { display: inline; }
 .bad { color: var(--bad); }
 .unseen { position: absolute; width: 1px; height: 1px; margin: -1px; overflow: hidden; clip-path: inset(50%); white-space: nowrap; }
 .skip { position: absolute; left: -99rem; }
@@ -100,6 +101,7 @@ button:disabled { opacity: 0.6; }
 footer { margin-top: 1.25rem; color: var(--calm); font-size: 0.87em; }
 
 @media (min-width: 701px) {
+  td .line.inline { display: block; }
   .refusals th:nth-child(1) { width: 20%; } .refusals th:nth-child(2) { width: 14%; } .refusals th:nth-child(4) { width: 19%; }
   .refusals th:nth-child(5) { width: 7%; } .refusals th:nth-child(6) { width: 10%; }
   .routes th:nth-child(1) { width: 27%; } .routes th:nth-child(2) { width: 23%; } .routes th:nth-child(4) { width: 9%; }
@@ -119,7 +121,6 @@ footer { margin-top: 1.25rem; color: var(--calm); font-size: 0.87em; }
   th, td, .number { padding: 0.1rem 0; text-align: left; }
   td { display: grid; grid-template-columns: 6.2rem minmax(0, 1fr); gap: 0 0.5rem; }
   td.none { display: none; }
-  td .line.inline { display: inline; }
   td::before { content: attr(data-label); color: var(--calm); font-size: 0.87em; }
   tbody th { font-weight: 600; padding-bottom: 0.25rem; }
 }

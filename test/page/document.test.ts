@@ -100,6 +100,19 @@ describe('the status page', () => {
     assert.equal(new Set(ids).size, ids.length);
   });
 
+  it('folds many processes into their number and memory', () => {
+    const processes = Array.from({ length: 5 }, (_, at) => ({ pid: 40 + at, rss_bytes: 1_048_576 }));
+    const runtime = { name: 'a', kind: 'stdio', health: 'ready', restarts: { crash: 2 }, answers: {} } as const;
+    const page = (count: number) =>
+      statusPage(
+        statusWith({ runtimes: [{ ...runtime, children: { sessions: 1, pending: 0, processes: processes.slice(0, count) } }] }),
+        false,
+      ).toString();
+    assert.match(page(5), /<summary>5 processes, 5\.0\u00a0MiB<\/summary>.*pid 44/s);
+    assert.match(page(4), /restarts: 2 crash/);
+    assert.doesNotMatch(page(4), /processes,/);
+  });
+
   it('Explain is there only when it is on', () => {
     assert.match(statusPage(statusWith(), true).toString(), /action="\/status\/explain"/);
     assert.doesNotMatch(statusPage(statusWith(), false).toString(), /explain/);
