@@ -10,6 +10,7 @@ import { ReloadHistory } from './assembly/reload-history.js';
 import type { Snapshot } from './assembly/snapshot.js';
 import { statusOf } from './assembly/status.js';
 import { tlsSettings, watchTls } from './assembly/tls.js';
+import { configuredTracing, withTracing } from './assembly/tracing.js';
 import { boundUrl } from './assembly/urls.js';
 import type { LoadedConfig } from './config/load.js';
 import { watchFile } from './config/watch.js';
@@ -77,14 +78,17 @@ export function assembleGateway(loaded: LoadedConfig, parts: GatewayParts): Gate
   const abort = new AbortController();
   const prometheus = createPrometheus({ version, clock, ...(parts.process === undefined ? {} : { process: parts.process }) });
   const { metrics } = prometheus;
-  const telemetry = config.telemetry.log.access ? withAccessLog(prometheus.telemetry, record) : prometheus.telemetry;
+  const current = () => snapshots.current?.loaded.config ?? config;
+  const tracing = configuredTracing(config, { clock, log, metrics, version, config: current });
+  const counted = config.telemetry.log.access ? withAccessLog(prometheus.telemetry, record) : prometheus.telemetry;
+  const telemetry = tracing === undefined ? counted : withTracing(counted);
   const audit = openAudit(config, { clock, log, metrics, stdout: parts.stdout });
   const recent = new Recent(clock);
   const decisions = tellDecisions(createRefusalLog(record, clock), audit, record);
   const told = config.ops.enabled ? withRecent(decisions, recent) : decisions;
   const listener = new Listener(
     { limits, keep_alive, tls: tlsSettings(config) },
-    { clock, log, telemetry, readClaims: (headers, method) => readClaims(headers, method, 'defer'), ...told },
+    { clock, log, telemetry, tracing, readClaims: (headers, method) => readClaims(headers, method, 'defer'), ...told },
   );
   const shared = new SharedPool();
   const snapshots = new Snapshots(listener, {
@@ -112,6 +116,10 @@ export function assembleGateway(loaded: LoadedConfig, parts: GatewayParts): Gate
 
   const start = async (): Promise<void> => {
     try {
+      if (tracing !== undefined) {
+        await tracing.open();
+        mayGoOn();
+      }
       url = boundUrl(config, await listener.listen(config.listener.host, config.listener.port));
       mayGoOn();
       const public_url = config.listener.public_url ?? url;
@@ -209,7 +217,7 @@ export function assembleGateway(loaded: LoadedConfig, parts: GatewayParts): Gate
     listener.drain.killNow();
     await snapshots.close();
     abort.abort();
-    await audit?.close(AUDIT_CLOSE_MS);
+    await Promise.all([audit?.close(TELL_CLOSE_MS), tracing?.close(TELL_CLOSE_MS)]);
     await ops?.close();
     prometheus.close();
   };
@@ -229,7 +237,8 @@ export function assembleGateway(loaded: LoadedConfig, parts: GatewayParts): Gate
   };
 }
 
-const AUDIT_CLOSE_MS = 2000;
+/** What the audit and the traces have left to tell is told within this time. */
+const TELL_CLOSE_MS = 2000;
 
 async function readAgain(reread: NonNullable<GatewayParts['reread']>, snapshots: Snapshots): Promise<LoadedConfig> {
   try {

@@ -34,6 +34,7 @@ const EVERYTHING = [
   'route',
   'runtime',
   'telemetry',
+  'tracing',
   'transport',
   'upstream',
   'wire',
@@ -99,6 +100,10 @@ const TABLE: Readonly<Record<string, Row>> = {
       'node:v8',
     ],
   },
+  tracing: {
+    ours: ['telemetry', 'contract'],
+    modules: ['@opentelemetry/api', '@opentelemetry/resources', '@opentelemetry/sdk-trace', 'undici', 'node:crypto'],
+  },
   config: {
     ours: ['contract', 'errors'],
     modules: ['typebox', 'ajv', 'yaml', 'fastest-levenshtein', 'node:crypto', 'node:fs', 'node:net', 'node:path'],
@@ -119,6 +124,7 @@ const TABLE: Readonly<Record<string, Row>> = {
       'route',
       'runtime',
       'telemetry',
+      'tracing',
       'transport',
     ],
     modules: ['node:crypto', 'node:fs', 'node:net', 'node:path', 'node:stream', 'node:url'],

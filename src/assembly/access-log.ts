@@ -8,7 +8,10 @@ export function withAccessLog(telemetry: Telemetry, log: Log): Telemetry {
     requestEnded(record) {
       telemetry.requestEnded(record);
       const { request_id, route, method, tool, revision, outcome, rpc_code, seconds } = record;
-      log.info({ request_id, route, method, tool, revision, outcome, rpc_code, milliseconds: Math.round(seconds * 1e6) / 1e3 }, 'request');
+      const trace_id = record.trace?.trace_id;
+      const milliseconds = Math.round(seconds * 1e6) / 1e3;
+      const traced = trace_id === undefined ? {} : { trace_id };
+      log.info({ request_id, route, method, tool, revision, outcome, rpc_code, milliseconds, ...traced }, 'request');
     },
   };
 }

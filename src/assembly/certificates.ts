@@ -7,7 +7,7 @@ import type { ConfigProblem } from '../errors/error.js';
  * What is wrong with the certificates, keys and CAs that a config names. TLS itself takes a CA file without a certificate in silence,
  * and everybody would then be refused. Throws the system's error when a file cannot be read.
  */
-export function certificateProblems({ listener, runtimes }: Config): readonly ConfigProblem[] {
+export function certificateProblems({ listener, runtimes, telemetry }: Config): readonly ConfigProblem[] {
   const problems: ConfigProblem[] = [];
   const say = (where: string, fault: string | undefined): void => {
     if (fault !== undefined) problems.push({ where, message: fault });
@@ -24,6 +24,8 @@ export function certificateProblems({ listener, runtimes }: Config): readonly Co
     if ('ca_file' in runtime && runtime.ca_file !== undefined)
       say(`runtimes.${name}.ca_file`, chainFault(readFileSync(runtime.ca_file, 'utf8')));
   }
+  const ca = telemetry.tracing?.ca_file;
+  if (ca !== undefined) say('telemetry.tracing.ca_file', chainFault(readFileSync(ca, 'utf8')));
   return problems;
 }
 

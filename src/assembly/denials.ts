@@ -17,7 +17,9 @@ export interface Told {
 export function tellDecisions(refusals: RefusalLog, audit: Audit | undefined, log: Log): Told {
   return {
     denied(denial) {
-      const { head, route, gate, status, code } = denial;
+      const { head, route, gate, status, code, trace } = denial;
+      trace?.refused(code, gate);
+      const trace_id = trace?.trace_id;
       refusals({
         request_id: head.id,
         status,
@@ -28,6 +30,7 @@ export function tellDecisions(refusals: RefusalLog, audit: Audit | undefined, lo
         path: head.path,
         client_address: head.peer.client_address,
         ...(code === 'ORIGIN_NOT_ALLOWED' ? { detail: `Origin: ${head.headers.all('origin').join(', ')}` } : {}),
+        trace_id,
       });
       audit?.decided({
         request_id: head.id,
@@ -40,9 +43,10 @@ export function tellDecisions(refusals: RefusalLog, audit: Audit | undefined, lo
         method: denial.method,
         tool: denial.tool,
         client_address: head.peer.client_address,
+        trace_id,
       });
     },
-    admitted({ head, route }, { identity }) {
+    admitted({ head, route, trace }, { identity }) {
       audit?.decided({
         request_id: head.id,
         route: route.path,
@@ -54,6 +58,7 @@ export function tellDecisions(refusals: RefusalLog, audit: Audit | undefined, lo
         method: head.claims.method ?? '',
         tool: head.claims.method === 'tools/call' ? head.claims.name : undefined,
         client_address: head.peer.client_address,
+        trace_id: trace?.trace_id,
       });
     },
     refused(code, request_id, client_address) {
@@ -61,8 +66,14 @@ export function tellDecisions(refusals: RefusalLog, audit: Audit | undefined, lo
       refusals({ request_id, status, code, route: '', gate: '', http_method: '', path: '', client_address });
     },
     failed(call, error, request_id) {
+      const trace = call?.trace;
+      trace?.refused(error.code, '');
       const cause = error.cause instanceof Error ? error.cause.message : error.cause === undefined ? undefined : String(error.cause);
-      log.warn({ request_id, code: error.code, status: error.status, route: call?.route.path, method: call?.method, cause }, 'call failed');
+      const { code, status } = error;
+      log.warn(
+        { request_id, code, status, route: call?.route.path, method: call?.method, cause, trace_id: trace?.trace_id },
+        'call failed',
+      );
     },
   };
 }

@@ -49,6 +49,7 @@ function namedFiles({ listener, runtimes, telemetry }: View): readonly NamedFile
     if (runtime !== undefined && 'url' in runtime) add(['runtimes', name, 'ca_file'], runtime.ca_file);
     if (runtime?.kind === 'hosted' && !runtime.module.startsWith('npm:')) add(['runtimes', name, 'module'], runtime.module);
   }
+  add(['telemetry', 'tracing', 'ca_file'], telemetry?.tracing?.ca_file);
   const audit = telemetry?.audit?.file;
   if (audit !== '-') add(['telemetry', 'audit', 'file'], audit, true);
   return files;

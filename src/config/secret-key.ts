@@ -27,6 +27,7 @@ function isSecretPath(path: Path): boolean {
   const keys = path.filter((step) => typeof step === 'string');
   const key = keys.at(-1);
   if (key === undefined) return false;
+  if (keys[0] === 'telemetry' && keys[2] === 'headers') return true;
   if (keys[0] === 'runtimes' && (keys[2] === 'headers' || keys[2] === 'env')) return true;
   if (key === 'value') return smells(keys.at(-2) ?? '');
   return smells(key);

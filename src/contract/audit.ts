@@ -20,6 +20,8 @@ export interface AuditEvent {
   /** Tool of a `tools/call`. */
   readonly tool: string | undefined;
   readonly client_address: string;
+  /** W3C trace id, 32 hex digits; undefined when there is none. */
+  readonly trace_id?: string | undefined;
 }
 
 /** Where decisions are told. Never throws, never waits. */

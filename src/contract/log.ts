@@ -21,6 +21,8 @@ export interface RefusedRequest {
   readonly http_method: string;
   readonly path: string;
   readonly client_address: string;
+  /** W3C trace id, 32 hex digits; undefined when there is none. */
+  readonly trace_id?: string | undefined;
   /** Why, for the operator. */
   readonly detail?: string | undefined;
 }

@@ -4,6 +4,7 @@ import type { CallSummary } from './claims.js';
 import type { RouteInfo } from './gate.js';
 import type { RequestHead } from './head.js';
 import type { Facts, Identity } from './identity.js';
+import type { RequestTrace } from './tracing.js';
 
 /**
  * What the message is. `request`, `notification` and `response` come by POST; `get_stream` is the legacy GET event stream,
@@ -30,6 +31,8 @@ export interface Call extends CallSummary {
   readonly head: RequestHead;
   readonly identity: Identity | undefined;
   readonly facts: Facts;
+  /** Undefined: tracing is off. */
+  readonly trace?: RequestTrace | undefined;
 }
 
 /** Why a call or stream ends early. */
@@ -111,6 +114,8 @@ export interface Passed {
   readonly head: RequestHead;
   readonly identity: Identity | undefined;
   readonly facts: Facts;
+  /** As in `Call`. */
+  readonly trace?: RequestTrace | undefined;
   /** The path of the route, without a trailing slash: what the upstream's base path replaces. */
   readonly prefix: string;
   /** As in `CallRoute`. */

@@ -1,5 +1,6 @@
 import type { Era } from './claims.js';
 import type { EndReason } from './runtime.js';
+import type { RequestTrace } from './tracing.js';
 
 export type GateVerdict = 'pass' | 'identify' | 'refuse' | 'serve' | 'timeout' | 'failed';
 export type StreamKind = 'listen' | 'get' | 'response';
@@ -24,6 +25,8 @@ export interface RequestRecord {
   readonly tool: string | undefined;
   /** JSON-RPC error code of the answer, if it was an error. */
   readonly rpc_code: number | undefined;
+  /** Undefined: tracing is off. */
+  readonly trace?: RequestTrace | undefined;
 }
 
 /** What happens while traffic flows, told once each to whoever counts. Must be cheap: it is called on the hot path. */

@@ -2,10 +2,12 @@ import type { CallSummary } from '../contract/claims.js';
 import type { RequestHead } from '../contract/head.js';
 import type { Facts, Identity } from '../contract/identity.js';
 import type { Call, CallRoute, Exchange, Runtime } from '../contract/runtime.js';
+import type { RequestTrace } from '../contract/tracing.js';
 import { admitMessage } from '../dialect/admit.js';
 import { CODES } from '../errors/codes.js';
 import type { ProtocolFault } from '../errors/error.js';
-import { scanMessage } from '../wire/scan.js';
+import { type Envelope, scanMessage } from '../wire/scan.js';
+import { toText } from '../wire/text.js';
 
 /** An error for the JSON-RPC peer, ready for the exchange. */
 export interface ServeRefusal {
@@ -30,6 +32,7 @@ export interface Gated {
   readonly facts: Facts;
   readonly route: CallRoute;
   readonly runtime: Runtime;
+  readonly trace?: RequestTrace | undefined;
   /**
    * The gates' second look at a message whose method no header binds: a legacy one, or a modern notification that came without
    * `Mcp-Method`. Undefined when no gate takes one. It calls `proceed` to go on; a refusal is its own to send.
@@ -47,9 +50,10 @@ export function serveMessage(gated: Gated, body: Buffer, exchange: ServedExchang
   const envelope = scanned.value;
   const admitted = admitMessage(envelope, gated.head.claims);
   if (!admitted.ok) return exchange.refuse(toRefusal(admitted.fault), 'refused', envelope.kind === 'request' ? envelope.id : undefined);
-  const { head, identity, facts, route } = gated;
+  const { head, identity, facts, route, trace } = gated;
   const { era, revision, method, name, kind, id, progress_token } = admitted.value;
-  const call: Call = { era, revision, method, name, kind, id, progress_token, body, head, identity, facts, route };
+  const call: Call = { era, revision, method, name, kind, id, progress_token, body, head, identity, facts, route, trace };
+  if (trace !== undefined) traceCall(trace, call, envelope.meta);
   if (gated.judge !== undefined && (era === 'legacy' || head.claims.method === undefined))
     gated.judge(call, id, () => run(call, gated.runtime, exchange));
   else run(call, gated.runtime, exchange);
@@ -57,7 +61,7 @@ export function serveMessage(gated: Gated, body: Buffer, exchange: ServedExchang
 
 /** The same for the legacy GET stream and DELETE, which have no body. */
 export function serveBodiless(gated: Gated, exchange: ServedExchange): void {
-  const { head, identity, facts, route } = gated;
+  const { head, identity, facts, route, trace } = gated;
   const kind = head.method === 'GET' ? 'get_stream' : 'session_end';
   const { era, revision } = head.claims;
   const call: Call = {
@@ -73,7 +77,9 @@ export function serveBodiless(gated: Gated, exchange: ServedExchange): void {
     identity,
     facts,
     route,
+    trace,
   };
+  trace?.called(call, undefined, undefined);
   run(call, gated.runtime, exchange);
 }
 
@@ -85,6 +91,15 @@ function run(call: Call, runtime: Runtime, exchange: ServedExchange): void {
   if (exchange.ended || !exchange.begin(kept)) return;
   runtime.handle(call, exchange);
 }
+
+function traceCall(trace: RequestTrace, call: Call, { traceparent, tracestate }: Envelope['meta']): void {
+  const text = (span: readonly [number, number] | undefined): string | undefined =>
+    span === undefined || span[1] - span[0] > MAX_TRACE_BYTES ? undefined : toText(call.body, span[0], span[1]);
+  trace.called(call, text(traceparent), text(tracestate));
+}
+
+/** What is longer is no W3C trace context. */
+const MAX_TRACE_BYTES = 1_024;
 
 function toRefusal(fault: ProtocolFault): ServeRefusal {
   const { status, rpc, message } = CODES[fault.code];

@@ -5,6 +5,7 @@ import type { RequestHead } from '../contract/head.js';
 import type { Facts, Identity } from '../contract/identity.js';
 import type { Log } from '../contract/log.js';
 import type { GateVerdict, Telemetry } from '../contract/telemetry.js';
+import type { RequestTrace } from '../contract/tracing.js';
 import { CODES, type ErrorCode } from '../errors/codes.js';
 import { Context } from './context.js';
 import { type Checked, checkDecision } from './decision.js';
@@ -19,6 +20,8 @@ import { type Settled, waitFor } from './wait.js';
 export interface Visit {
   /** Set by the chain while a gate waits; the listener calls it when the client leaves. */
   abort: (() => void) | undefined;
+  /** Undefined: tracing is off. */
+  readonly trace?: RequestTrace | undefined;
 }
 
 /** What the gates so far found. */
@@ -136,12 +139,12 @@ export class Chain {
     if (settled.kind === 'value') return this.#take(slot, run, settled.value, took_ms);
     if (settled.kind === 'error') return this.#failed(slot, run, took_ms, settled.error);
     if (settled.kind === 'left') {
-      this.#tell(slot, 'refuse', 'CLIENT_LEFT', took_ms);
+      this.#tell(slot, run, 'refuse', 'CLIENT_LEFT', took_ms);
       return { ...refusal('GATE_TIMEOUT', slot.name, run.identity), code: 'CLIENT_LEFT' };
     }
     const { name, route, timeout_ms } = slot;
     this.#parts.log.error({ request_id: run.head.id, gate: name, route: route.path, timeout_ms }, 'gate did not decide in time');
-    this.#tell(slot, 'timeout', 'GATE_TIMEOUT', took_ms);
+    this.#tell(slot, run, 'timeout', 'GATE_TIMEOUT', took_ms);
     return refusal('GATE_TIMEOUT', name, run.identity);
   }
 
@@ -159,10 +162,10 @@ export class Chain {
     }
     if (decision.kind === 'refuse') {
       const { status, code, message = 'The request was refused.', headers } = decision;
-      this.#tell(slot, 'refuse', slot.codeLabel(code), took_ms);
+      this.#tell(slot, run, 'refuse', slot.codeLabel(code), took_ms);
       return { kind: 'refuse', status, rpc: -32600, code, message, headers, gate: slot.name, identity: run.identity };
     }
-    this.#tell(slot, decision.kind, '', took_ms);
+    this.#tell(slot, run, decision.kind, '', took_ms);
     if (decision.kind === 'serve') {
       return { kind: 'serve', status: decision.status, headers: decision.headers, body: decision.body, gate: slot.name };
     }
@@ -177,12 +180,13 @@ export class Chain {
   #failed(slot: Slot, run: Run, took_ms: number, cause: unknown): ChainOutcome {
     const fields = { request_id: run.head.id, gate: slot.name, route: slot.route.path, ...describe(cause) };
     this.#parts.log.error(fields, 'gate failed');
-    this.#tell(slot, 'failed', 'GATE_FAILED', took_ms);
+    this.#tell(slot, run, 'failed', 'GATE_FAILED', took_ms);
     return refusal('GATE_FAILED', slot.name, run.identity);
   }
 
-  #tell(slot: Slot, verdict: GateVerdict, code: string, took_ms: number): void {
+  #tell(slot: Slot, run: Run, verdict: GateVerdict, code: string, took_ms: number): void {
     this.#parts.telemetry.gateDecided(slot.route.path, slot.name, verdict, code, took_ms / 1_000);
+    run.visit.trace?.gateDecided(slot.name, verdict, code, took_ms / 1_000);
   }
 }
 

@@ -1,11 +1,11 @@
-import type { Claims } from '../contract/claims.js';
 import type { Clock } from '../contract/clock.js';
 import type { Limits } from '../contract/limits.js';
 import type { AnswerOutcome, AnswerWriter, Call, EndReason, Exchange, HeaderList } from '../contract/runtime.js';
 import { settledCall } from '../contract/settled-call.js';
 import type { RequestOutcome, Telemetry } from '../contract/telemetry.js';
 import { GatewayError } from '../errors/error.js';
-import type { Connection, Ticking, WorkView } from './connection.js';
+import type { Asked } from './asked.js';
+import type { Ticking, WorkView } from './connection.js';
 import { AnswerStream, EventStream } from './event-stream.js';
 import { errorBody, type Refusal, sendRefusal, sendWhole } from './reply.js';
 import type { StreamSlots } from './slots.js';
@@ -20,21 +20,6 @@ export interface ExchangeEnvironment {
   /** The routing that the request was matched against. */
   readonly snapshot: object;
   failed(call: Call | undefined, error: GatewayError, request_id: string): void;
-}
-
-/** What the exchange needs of the request it answers. */
-export interface Asked {
-  readonly connection: Connection;
-  readonly request_id: string;
-  readonly route: string;
-  /** Which kinds of answer `Accept` admits. */
-  readonly accepts_json: boolean;
-  readonly accepts_events: boolean;
-  /** Sent with every answer: CORS fields. */
-  readonly extra: HeaderList;
-  readonly started_ms: number;
-  /** What the head said; a body that turns out to be no message is counted under it. */
-  readonly claims: Claims;
 }
 
 /**
@@ -91,11 +76,13 @@ export class CallExchange implements Exchange, Ticking {
 
   handedOver(): void {
     this.#out_ms = this.#env.clock.mono_ms();
+    this.#asked.trace?.handedOver();
   }
 
   handedBack(): void {
     if (this.#out_ms !== 0) this.#away_ms += this.#env.clock.mono_ms() - this.#out_ms;
     this.#out_ms = 0;
+    this.#asked.trace?.handedBack();
   }
 
   onCancel(cancel: (reason: EndReason) => void): void {
@@ -113,6 +100,7 @@ export class CallExchange implements Exchange, Ticking {
 
   respond(status: number, headers: HeaderList, body: Uint8Array, outcome: AnswerOutcome, rpc_code?: number): void {
     const response = this.#take(outcome, rpc_code);
+    this.#asked.trace?.answered();
     if (response === undefined) return;
     if (!this.#asked.accepts_json && status === 200) return this.#respondAsEvent(headers, body);
     const list = [...headers, 'content-length', String(body.length), 'x-request-id', this.#asked.request_id, ...this.#asked.extra];
@@ -266,6 +254,7 @@ export class CallExchange implements Exchange, Ticking {
   }
 
   #streamEnded(reason: EndReason, outcome: AnswerOutcome | undefined, rpc_code: number | undefined): void {
+    this.#asked.trace?.streamEnded(reason);
     if (outcome !== undefined) this.#outcome = outcome;
     if (rpc_code !== undefined) this.#rpc_code = rpc_code;
     if (reason === 'slow_consumer') this.#outcome = 'cancelled';
@@ -288,6 +277,7 @@ export class CallExchange implements Exchange, Ticking {
       overhead_seconds: Math.max(0, seconds - this.#away_ms / 1000),
       tool: call?.method === 'tools/call' ? call.name : undefined,
       rpc_code: this.#rpc_code,
+      trace: this.#asked.trace,
     });
   }
 }

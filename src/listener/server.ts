@@ -5,6 +5,7 @@ import type { Clock } from '../contract/clock.js';
 import type { Limits } from '../contract/limits.js';
 import type { Log } from '../contract/log.js';
 import type { Telemetry } from '../contract/telemetry.js';
+import type { Tracing } from '../contract/tracing.js';
 import type { ErrorCode } from '../errors/codes.js';
 import type { Admitted, Chain } from '../gate-chain/chain.js';
 import type { RouteTable } from '../route/table.js';
@@ -30,6 +31,7 @@ export interface ListenerDeps {
   readonly clock: Clock;
   readonly log: Log;
   readonly telemetry: Telemetry;
+  readonly tracing?: Tracing | undefined;
   readonly readClaims: DoorRules['readClaims'];
   readonly failed: VisitEnvironment['failed'];
   denied(denial: Denial): void;
@@ -236,10 +238,11 @@ export class Listener {
   /** Without a routing nothing gets past the door: there is no chain to ask. */
   #environment(routing: Routing | undefined): VisitEnvironment {
     const { limits } = this.#options;
-    const { clock, telemetry, failed, denied, admitted } = this.#deps;
+    const { clock, telemetry, failed, denied, admitted, tracing } = this.#deps;
     const listenerChain = routing?.listenerChain as Chain;
     const snapshot = routing ?? NOWHERE;
-    return { limits, clock, telemetry, failed, denied, admitted, snapshot, slots: this.#slots, admission: this.#admission, listenerChain };
+    const own = { slots: this.#slots, admission: this.#admission };
+    return { limits, clock, telemetry, tracing, failed, denied, admitted, snapshot, listenerChain, ...own };
   }
 }
 

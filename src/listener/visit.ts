@@ -5,6 +5,7 @@ import type { HeaderInit } from '../contract/gate.js';
 import type { Identity } from '../contract/identity.js';
 import type { CallRoute, HeaderList } from '../contract/runtime.js';
 import type { RequestOutcome } from '../contract/telemetry.js';
+import type { RequestTrace, Tracing } from '../contract/tracing.js';
 import { type Gated, serveBodiless, serveMessage } from '../core/serve.js';
 import { CODES, type ErrorCode } from '../errors/codes.js';
 import type { Admitted, Chain, ChainOutcome } from '../gate-chain/chain.js';
@@ -27,12 +28,14 @@ export interface Denial {
   readonly method: string;
   readonly tool: string | undefined;
   readonly identity: Identity | undefined;
+  readonly trace: RequestTrace | undefined;
 }
 
 export interface VisitEnvironment extends ExchangeEnvironment {
   readonly clock: Clock;
   readonly admission: Admission;
   readonly listenerChain: Chain;
+  readonly tracing: Tracing | undefined;
   denied(denial: Denial): void;
   admitted(visit: Visit, admitted: Admitted): void;
 }
@@ -43,6 +46,7 @@ export class Visit implements Ticking {
   abort: (() => void) | undefined;
   readonly head: Head;
   readonly route: ListenerRoute;
+  readonly trace: RequestTrace | undefined;
   readonly #connection: Connection;
   readonly #env: VisitEnvironment;
   readonly #extra: HeaderList;
@@ -61,6 +65,7 @@ export class Visit implements Ticking {
     this.#extra = extra;
     this.#env = env;
     this.#started_ms = started_ms;
+    this.trace = env.tracing?.begin(head, route.info, started_ms);
     connection.work = this;
   }
 
@@ -192,6 +197,7 @@ export class Visit implements Ticking {
       head: this.head,
       identity: admitted.identity,
       facts: admitted.facts,
+      trace: this.trace,
       prefix,
       forward_identity_header: route.forward_identity_header,
     });
@@ -207,6 +213,7 @@ export class Visit implements Ticking {
       extra: this.#extra,
       started_ms: this.#started_ms,
       claims: this.head.claims,
+      trace: this.trace,
     };
     return new CallExchange(asked, this.#env);
   }
@@ -219,7 +226,8 @@ export class Visit implements Ticking {
         ? undefined
         : (summary: CallSummary, id: string | undefined, proceed: () => void) =>
             this.#judge(chain, summary, admitted, exchange, id, proceed);
-    return { head: this.head, identity: admitted.identity, facts: admitted.facts, route: call_route, runtime: route.runtime, judge };
+    const { head, trace } = this;
+    return { head, identity: admitted.identity, facts: admitted.facts, route: call_route, runtime: route.runtime, trace, judge };
   }
 
   #judge(
@@ -248,10 +256,10 @@ export class Visit implements Ticking {
   }
 
   #deny(gate: string, status: number, code: string, summary: CallSummary | undefined): void {
-    const { head } = this;
+    const { head, trace } = this;
     const method = summary?.method ?? head.claims.method ?? '';
     const tool = method === 'tools/call' ? (summary?.name ?? head.claims.name) : undefined;
-    this.#env.denied({ head, route: this.route.path, gate, status, code, method, tool, identity: this.#identity });
+    this.#env.denied({ head, route: this.route.path, gate, status, code, method, tool, identity: this.#identity, trace });
   }
 
   /** Counts a request that the door let in, once. `ours_ms` is our own part of it; undefined: all of it. */
@@ -273,6 +281,7 @@ export class Visit implements Ticking {
       overhead_seconds,
       tool: undefined,
       rpc_code: undefined,
+      trace: this.trace,
     });
   }
 }

@@ -38,6 +38,12 @@ export function opaqueRequestHeaders(client: IncomingHttpHeaders, policy: Opaque
     delete headers[forward_identity_header];
     if (identity !== undefined) headers[forward_identity_header] = forwardedIdentity(identity);
   }
+  if (passed.trace !== undefined) {
+    const { traceparent, tracestate } = passed.trace.outgoing();
+    headers.traceparent = traceparent;
+    delete headers.tracestate;
+    if (tracestate !== undefined) headers.tracestate = tracestate;
+  }
   return Object.assign(headers, policy.headers);
 }
 

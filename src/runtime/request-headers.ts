@@ -1,4 +1,5 @@
 import type { Call } from '../contract/runtime.js';
+import type { RequestTrace } from '../contract/tracing.js';
 
 /** The parts of an upstream request head that no client shapes: request line and fields as they are written, each with its CRLF. */
 export interface FixedHeads {
@@ -45,8 +46,10 @@ export function requestHeaders(call: Call, session: string | undefined, identity
   if (session !== undefined) headers.push('mcp-session-id', session);
   if (identity !== undefined && identityName !== undefined) headers.push(identityName, identity);
   const modern = call.era === 'modern';
+  if (call.trace !== undefined) pushTrace(headers, call.trace);
+  const traced = call.trace === undefined ? 0 : TRACE;
   const raw = call.head.headers.raw;
-  let taken = 0;
+  let taken = traced;
   for (let i = 0; i + 1 < raw.length; i += 2) {
     const name = raw[i] as string;
     const initial = name.charCodeAt(0) | 0x20;
@@ -56,7 +59,7 @@ export function requestHeaders(call: Call, session: string | undefined, identity
     if (single !== undefined) {
       if ((taken & single) !== 0 || !wanted(single, modern, call.kind)) continue;
       taken |= single;
-    } else if (lower !== 'tracestate' && !(modern && lower.startsWith('mcp-param-') && lower !== identityName)) continue;
+    } else if ((lower !== 'tracestate' || traced !== 0) && !(modern && lower.startsWith('mcp-param-') && lower !== identityName)) continue;
     headers.push(lower, raw[i + 1] as string);
   }
   return headers;
@@ -78,6 +81,13 @@ const SINGLE: ReadonlyMap<string, number> = new Map([
   ['traceparent', TRACE],
   ['last-event-id', LAST_EVENT],
 ]);
+
+/** Ours in place of the client's: the upstream's span becomes a child of the one we have for it. */
+function pushTrace(headers: string[], trace: RequestTrace): void {
+  const { traceparent, tracestate } = trace.outgoing();
+  headers.push('traceparent', traceparent);
+  if (tracestate !== undefined) headers.push('tracestate', tracestate);
+}
 
 function wanted(single: number, modern: boolean, kind: Call['kind']): boolean {
   if (single === METHOD || single === NAME) return modern;

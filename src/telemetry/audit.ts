@@ -1,8 +1,8 @@
-import { createHash } from 'node:crypto';
 import type { Audit, AuditEvent } from '../contract/audit.js';
 import type { Clock } from '../contract/clock.js';
 import type { Counter } from '../contract/metrics.js';
 import type { AuditSink } from './audit-sink.js';
+import { pseudonymOf } from './pseudonym.js';
 
 /** Lines and UTF-16 units that wait or are being written; what comes on top is dropped and counted. */
 const MAX_LINES = 10_000;
@@ -93,6 +93,7 @@ function toLine(event: AuditEvent, options: AuditOptions): string {
     method: cut(event.method),
     tool: event.tool === undefined ? undefined : cut(event.tool),
     client_address: event.client_address,
+    trace_id: event.trace_id,
   };
   return `${JSON.stringify(line)}\n`;
 }
@@ -100,7 +101,7 @@ function toLine(event: AuditEvent, options: AuditOptions): string {
 function caller(identity: AuditEvent['identity'], how: AuditOptions['principal']): Readonly<Record<string, string>> {
   if (identity === undefined) return {};
   if (how === 'as_is') return { issuer: cut(identity.issuer), principal: cut(identity.principal) };
-  return { principal: `sha256:${createHash('sha256').update(`${identity.issuer}\n${identity.principal}`).digest('hex')}` };
+  return { principal: pseudonymOf(identity) };
 }
 
 const cut = (text: string): string => (text.length > MAX_TEXT ? `${text.slice(0, MAX_TEXT)}…` : text);

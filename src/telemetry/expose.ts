@@ -1,5 +1,5 @@
 import type { Collected } from './collected.js';
-import type { CounterCell, Family, HistogramCell, Series } from './family.js';
+import type { CounterCell, Family, HistogramCell, Seen, Series } from './family.js';
 import type { MetricRow } from './names.js';
 
 /** One metric as prom-client writes it. */
@@ -15,6 +15,8 @@ interface Line {
   readonly labels: Readonly<Record<string, string | number>>;
   readonly sharedLabels?: Readonly<Record<string, string>>;
   readonly metricName?: string;
+  /** Written in OpenMetrics only: the older text format has no place for it. */
+  readonly exemplar?: ReturnType<typeof toExemplar>;
 }
 
 type Entry =
@@ -43,13 +45,20 @@ function linesOf(entry: Entry, failed: (metric: string) => void): readonly Line[
 
 const toLine = ({ labels, cell }: Series<CounterCell>): Line => ({ labels, value: cell.value });
 
+function toExemplar(seen: Seen | undefined) {
+  if (seen === undefined) return undefined;
+  const { trace_id, span_id, time_s } = seen.trace;
+  return { labelSet: { trace_id, span_id }, value: seen.value, timestamp: time_s };
+}
+
 /** Counts become cumulative here, once a scrape, not at each observation. */
 function toHistogramLines(name: string, { labels, cell }: Series<HistogramCell>): readonly Line[] {
   const lines: Line[] = [];
   let seen = 0;
   cell.counts.forEach((count, at) => {
     seen += count;
-    lines.push({ metricName: `${name}_bucket`, labels: { le: cell.bounds[at] ?? '+Inf' }, sharedLabels: labels, value: seen });
+    const exemplar = toExemplar(cell.exemplars?.[at]);
+    lines.push({ metricName: `${name}_bucket`, labels: { le: cell.bounds[at] ?? '+Inf' }, sharedLabels: labels, value: seen, exemplar });
   });
   lines.push({ metricName: `${name}_sum`, labels: {}, sharedLabels: labels, value: cell.sum });
   lines.push({ metricName: `${name}_count`, labels: {}, sharedLabels: labels, value: seen });

@@ -1,3 +1,4 @@
+import type { Exemplar } from '../contract/tracing.js';
 import { isLabelText } from './bounded.js';
 import type { MetricRow } from './names.js';
 
@@ -14,16 +15,25 @@ export interface HistogramCell {
   sum: number;
   readonly bounds: readonly number[];
   readonly counts: number[];
+  /** The last traced observation of each place of `counts`; made with the first one. */
+  exemplars: (Seen | undefined)[] | undefined;
+}
+
+/** One observation that a trace was kept of. */
+export interface Seen {
+  readonly trace: Exemplar;
+  readonly value: number;
 }
 
 /** Adds one observation. A value that is not finite or is negative is not counted: it would spoil the sum for good. */
-export function observe(cell: HistogramCell, value: number): void {
+export function observe(cell: HistogramCell, value: number, trace?: Exemplar): void {
   if (!(value >= 0) || value === Number.POSITIVE_INFINITY) return;
   const { bounds, counts } = cell;
   let at = 0;
   while (at < bounds.length && value > (bounds[at] as number)) at += 1;
   counts[at] = (counts[at] as number) + 1;
   cell.sum += value;
+  if (trace !== undefined) (cell.exemplars ??= [])[at] = { trace, value };
 }
 
 /** One label set and its numbers. */
@@ -70,7 +80,8 @@ export function createCounter(name: string, row: MetricRow): Family<CounterCell>
 
 export function createHistogram(name: string, row: MetricRow): Family<HistogramCell> {
   const bounds = row.buckets ?? [];
-  return started(new Family(name, row, () => ({ sum: 0, bounds, counts: new Array<number>(bounds.length + 1).fill(0) })));
+  const make = (): HistogramCell => ({ sum: 0, bounds, counts: new Array<number>(bounds.length + 1).fill(0), exemplars: undefined });
+  return started(new Family(name, row, make));
 }
 
 function started<C>(family: Family<C>): Family<C> {

@@ -81,6 +81,11 @@ export const METRICS = {
   drain_remaining: gauge('Connections that a drain still waits for; 0 while serving.'),
   drain_killed_total: counter('What was still open at the end of a drain and was killed.', 'kind'),
   drain_duration_seconds: histogram('How long a drain took.', DRAIN_BUCKETS),
+  trace_spans_exported_total: counter('Spans that the collector has taken.'),
+  trace_spans_dropped_total: counter(
+    'Spans lost, by why: queue_full, collector (it failed or was out of reach), rejected (by the collector) or shutdown.',
+    'reason',
+  ),
   audit_dropped_total: counter('Audit lines lost because the sink was slow or failed.'),
   collect_failures_total: counter('Gauge collectors that failed during a scrape; their samples are missing.', 'metric'),
   build_info: gauge('Always 1; the labels say which build runs on which Node.', 'version', 'node'),

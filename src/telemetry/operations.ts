@@ -65,7 +65,7 @@ export function createOperations(catalog: Catalog): Operations {
       }
       let cell = cells.get(at);
       if (cell === undefined) cells.set(at, (cell = cellAt(tool, m, e, r)));
-      observe(cell.server, record.seconds);
+      observe(cell.server, record.seconds, record.trace?.exemplar);
       const behind = record.seconds - record.overhead_seconds;
       if (behind > 0) observe((cell.client ??= client.at(cell.labels)), behind);
     },

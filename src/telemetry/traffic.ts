@@ -51,7 +51,7 @@ export function createTraffic(catalog: Catalog): Telemetry {
       observe(cell.overhead, record.overhead_seconds);
       const { total, seconds } = cell.at(record);
       total.value += 1;
-      observe(seconds, record.seconds);
+      observe(seconds, record.seconds, record.trace?.exemplar);
       operations.ended(record);
     },
     streamOpened: (route, kind) => void (streams.get(route)(kind).opened.value += 1),

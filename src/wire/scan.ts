@@ -33,6 +33,9 @@ export interface EnvelopeMeta {
   readonly protocol_version: string | undefined;
   readonly has_client_info: boolean;
   readonly has_client_capabilities: boolean;
+  /** First and after-last byte of the text of `traceparent` and `tracestate` (W3C Trace Context), unread; undefined when it is no string. */
+  readonly traceparent: readonly [number, number] | undefined;
+  readonly tracestate: readonly [number, number] | undefined;
 }
 
 /** An envelope, or why there is none. `id` is then the raw id for the error answer, if a good one was read. */
@@ -101,6 +104,7 @@ const LEVELS = [
 const [JSONRPC, ID, METHOD, PARAMS_OBJECT, RESULT, ERROR] = [0, 1, 2, 3, 4, 5];
 const [META_OBJECT, NAME, URI, REQUESTED_VERSION] = [STRIDE, STRIDE + 1, STRIDE + 2, STRIDE + 3];
 const [PROGRESS_TOKEN, META_VERSION, CLIENT_INFO, CLIENT_CAPABILITIES] = [2 * STRIDE, 2 * STRIDE + 1, 2 * STRIDE + 2, 2 * STRIDE + 3];
+const [TRACEPARENT, TRACESTATE] = [2 * STRIDE + 7, 2 * STRIDE + 8];
 
 /** From and to of each slot; a `from` of 0 is an absent member. One for all: a scan neither waits nor nests. */
 const SPANS = new Int32Array(6 * STRIDE);
@@ -205,6 +209,8 @@ class Reading {
       protocol_version: version,
       has_client_info: this.#first(CLIENT_INFO) === OPEN,
       has_client_capabilities: this.#first(CLIENT_CAPABILITIES) === OPEN,
+      traceparent: this.#textSpan(TRACEPARENT),
+      tracestate: this.#textSpan(TRACESTATE),
     };
   }
 
@@ -253,6 +259,10 @@ class Reading {
     return from === 0 ? 0 : this.#body[from]!;
   }
 
+  #textSpan(slot: number): readonly [number, number] | undefined {
+    return this.#first(slot) === 0x22 ? [this.#spans[2 * slot]! + 1, this.#spans[2 * slot + 1]! - 1] : undefined;
+  }
+
   #raw(slot: number): string | undefined {
     const from = this.#spans[2 * slot]!;
     return from === 0 ? undefined : toRaw(this.#body, from, this.#spans[2 * slot + 1]!);
@@ -263,6 +273,13 @@ class Reading {
   }
 }
 
-const NO_META: EnvelopeMeta = { present: false, protocol_version: undefined, has_client_info: false, has_client_capabilities: false };
+const NO_META: EnvelopeMeta = {
+  present: false,
+  protocol_version: undefined,
+  has_client_info: false,
+  has_client_capabilities: false,
+  traceparent: undefined,
+  tracestate: undefined,
+};
 
 const isName = (text: string): boolean => text !== '' && isPlainText(text);

@@ -55,6 +55,7 @@ describe('config/examples', () => {
       'oauth.yaml',
       'public-dev.yaml',
       'several-routes.yaml',
+      'tracing.yaml',
     ]);
   });
 

@@ -32,6 +32,7 @@ const INPUT = {
     },
   },
   listener: { port: '${PORT}', sessions: { keys: ['k'.repeat(32)] } },
+  telemetry: { tracing: { endpoint: 'http://127.0.0.1:1/v1/traces', headers: { 'x-team': 'hunter4' } } },
 };
 const loaded = resolveConfig(INPUT, { env: { KEY: 'hunter1', ISSUER: 'https://id.example', PORT: '8081' }, folder: '/' });
 
@@ -82,6 +83,7 @@ describe('printConfig', () => {
       certificate: 'yes',
     });
     assert.deepEqual(shown.runtimes.files.headers, { 'x-team': '***', 'x-api-key': '***' });
+    assert.deepEqual(shown.telemetry.tracing.headers, { 'x-team': '***' });
     assert.equal(shown.listener.port, '***');
     assert.deepEqual(shown.listener.sessions, { keys: ['***'], ttl_s: 86_400 });
     assert.equal(shown.listener.limits.max_connections, 1024);

@@ -214,6 +214,19 @@ describe('rules', () => {
     ]);
   });
 
+  it('a collector is told apart from its base URL, and keys do not travel in the clear', () => {
+    const tracing = (options: object) => load({ telemetry: { tracing: options } }).warnings;
+    assert.deepEqual(tracing({ endpoint: 'http://127.0.0.1:4318' }), [
+      'telemetry.tracing.endpoint: has no path; collectors take spans at /v1/traces',
+    ]);
+    assert.deepEqual(tracing({ endpoint: 'http://collector.example/v1/traces', headers: { 'x-key': 'k' }, ca_file: 'ca.pem' }), [
+      'telemetry.tracing.ca_file: has no effect: the endpoint is plain http',
+      'telemetry.tracing.headers: travel unencrypted: the endpoint is plain http',
+    ]);
+    assert.deepEqual(tracing({ endpoint: 'https://collector.example/v1/traces', headers: { 'x-key': 'k' }, ca_file: 'ca.pem' }), []);
+    assert.deepEqual(tracing({ endpoint: 'http://[::1]:4318/v1/traces', headers: { 'x-key': 'k' } }), []);
+  });
+
   it('session keys are long and different', () => {
     assert.deepEqual(told({ listener: { sessions: { keys: ['short'] } } }), [
       'listener.sessions.keys[0]: must have at least 16 characters, better 32 and more, e.g. from: openssl rand -base64 32',

@@ -37,7 +37,7 @@ describe('did you mean', () => {
 
   it('knows where a key belongs', () => {
     assert.deepEqual(homesOf('max_connections'), ['listener.limits']);
-    assert.deepEqual(homesOf('headers'), ['runtimes.NAME of kind proxied', 'runtimes.NAME of kind http']);
+    assert.deepEqual(homesOf('headers'), ['runtimes.NAME of kind proxied', 'runtimes.NAME of kind http', 'telemetry.tracing']);
     assert.deepEqual(homesOf('forward_identity'), ['routes[]']);
     assert.deepEqual(homesOf('port'), ['listener', 'ops']);
     assert.deepEqual(homesOf('nothing'), []);

@@ -34,7 +34,14 @@ test('a request is read into its parts', () => {
     name: 'größe é',
     uri: 'file:///a',
     progress_token: '"t\\n"',
-    meta: { present: true, protocol_version: '2026-07-28', has_client_info: true, has_client_capabilities: true },
+    meta: {
+      present: true,
+      protocol_version: '2026-07-28',
+      has_client_info: true,
+      has_client_capabilities: true,
+      traceparent: undefined,
+      tracestate: undefined,
+    },
     requested_version: 'x',
   });
 });
@@ -185,6 +192,8 @@ test('params and _meta are objects, or null, which is nothing; a progress token 
     protocol_version: undefined,
     has_client_info: false,
     has_client_capabilities: false,
+    traceparent: undefined,
+    tracestate: undefined,
   });
   for (const value of ['[]', '1', '"x"', 'true']) {
     bad(request(`,"params":${value}`), 'INVALID_REQUEST', '1');

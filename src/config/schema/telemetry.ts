@@ -1,5 +1,5 @@
 import { Type } from 'typebox';
-import { choice, type Filled, fileName, flag, section } from './fields.js';
+import { choice, count, type Filled, fileName, flag, headerFields, section, text } from './fields.js';
 
 const LogSchema = section(
   {
@@ -23,8 +23,42 @@ const AuditSchema = section(
   { description: 'The audit trail of decisions. Absent: none.' },
 );
 
+const TracingSchema = section(
+  {
+    endpoint: text('The URL that spans are posted to, OTLP/HTTP in JSON, e.g. http://127.0.0.1:4318/v1/traces.', {
+      format: 'upstream-url',
+    }),
+    headers: headerFields("Header fields added to every export, e.g. the collector's API key."),
+    ca_file: Type.Optional(fileName("CA certificates that the collector's certificate must chain to, PEM. Absent: the usual public ones.")),
+    sample_ratio: Type.Number({
+      minimum: 0,
+      maximum: 1,
+      default: 1,
+      description: 'Share of the traces begun here that are recorded. A caller that is followed has decided for its own.',
+    }),
+    parent: choice(
+      ['follow', 'link'],
+      'follow',
+      "follow: a request continues its caller's trace, sampling included. link: it begins a trace of the gateway's own and points to the caller's; for callers that are not trusted.",
+    ),
+    principal: choice(['none', 'sha256'], 'none', "sha256: enduser.pseudo.id is the caller's pseudonym, the same as the audit trail's."),
+    service_name: text('service.name of the spans.', { default: 'portcullis', maxLength: 255 }),
+    resource: Type.Unsafe<Readonly<Record<string, string>>>({
+      type: 'object',
+      propertyNames: { pattern: '^[a-z][a-z0-9_.]{0,127}$' },
+      additionalProperties: { type: 'string', maxLength: 1024 },
+      maxProperties: 64,
+      default: {},
+      description: 'More resource attributes, e.g. deployment.environment.name. They win over service_name.',
+    }),
+    interval_ms: count(5000, 'Longest wait of a finished span before it is sent.', { maximum: 600_000 }),
+    timeout_ms: count(10_000, 'For one export. Nothing but spans is lost when the collector is slow.', { maximum: 600_000 }),
+  },
+  { description: 'Traces by OpenTelemetry. Absent: none.' },
+);
+
 export const TelemetrySchema = section(
-  { log: LogSchema, audit: Type.Optional(AuditSchema) },
+  { log: LogSchema, audit: Type.Optional(AuditSchema), tracing: Type.Optional(TracingSchema) },
   { default: {}, description: 'What the gateway tells about itself.' },
 );
 

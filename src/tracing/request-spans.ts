@@ -1,0 +1,196 @@
+import {
+  type Attributes,
+  type Context,
+  type Link,
+  ROOT_CONTEXT,
+  type Span,
+  SpanKind,
+  SpanStatusCode,
+  type Tracer,
+  trace,
+} from '@opentelemetry/api';
+import type { Clock } from '../contract/clock.js';
+import type { RequestHead } from '../contract/head.js';
+import type { Call, EndReason } from '../contract/runtime.js';
+import type { GateVerdict, RequestRecord } from '../contract/telemetry.js';
+import type { Exemplar, RequestTrace, TracedRoute, TraceHeaders } from '../contract/tracing.js';
+import { pseudonymOf } from '../telemetry/pseudonym.js';
+import { callAttributes, type Peer, peerAttributes, SERVER_NETWORK } from './attributes.js';
+import type { Described } from './described.js';
+import { toHrTime } from './hr-time.js';
+import type { SpanNames } from './span-names.js';
+import { parseTraceParent, toTraceParent } from './trace-parent.js';
+
+/** Events of one span; what comes on top is left out. */
+const MAX_EVENTS = 64;
+
+export interface SpanEnvironment {
+  readonly tracer: Tracer;
+  readonly clock: Clock;
+  readonly names: SpanNames;
+  /** `link`: a request begins a trace of ours and points to the caller's. */
+  readonly parent: 'follow' | 'link';
+  /** True: the caller's pseudonym is an attribute. */
+  readonly principal: boolean;
+  /** What is behind a runtime of the config; undefined: it has no span of its own, because it runs in this process. */
+  readonly peerOf: (runtime: string) => Peer | undefined;
+}
+
+interface Noted {
+  readonly name: string;
+  readonly attributes: Attributes;
+  readonly at_ms: number;
+}
+
+/**
+ * The spans of one request: SERVER for the whole of it, CLIENT for the part behind us. The first begins when its parent is known:
+ * that is `params._meta` of the body, or else the header; a request that never got so far has the header's.
+ */
+export class RequestSpans implements RequestTrace {
+  exemplar: Exemplar | undefined;
+  readonly #env: SpanEnvironment;
+  readonly #route: TracedRoute;
+  readonly #started_ms: number;
+  readonly #received_ms: number;
+  readonly #said: Described;
+  #head: RequestHead | undefined;
+  #server: Span | undefined;
+  #client: Span | undefined;
+  #answered_ms: number | undefined;
+  #notes: Noted[] = [];
+
+  constructor(env: SpanEnvironment, head: RequestHead, route: TracedRoute, started_ms: number) {
+    this.#env = env;
+    this.#head = head;
+    this.#route = route;
+    this.#started_ms = started_ms;
+    this.#received_ms = head.received_at_ms;
+    this.#said = { http_method: head.method, ...NOTHING_SAID };
+  }
+
+  get trace_id(): string | undefined {
+    if (this.#server !== undefined) return this.#server.spanContext().traceId;
+    return this.#env.parent === 'follow' ? this.#named()?.traceId : undefined;
+  }
+
+  gateDecided(gate: string, verdict: GateVerdict, code: string, seconds: number): void {
+    const refused = code === '' ? {} : { 'portcullis.code': code };
+    this.#note('gate', { 'portcullis.gate': gate, 'portcullis.verdict': verdict, 'portcullis.seconds': seconds, ...refused });
+  }
+
+  called(call: Call, traceparent: string | undefined, tracestate: string | undefined): void {
+    const said = this.#said;
+    said.name = call.name;
+    if (call.kind === 'request') said.id = call.id;
+    if (call.era === 'legacy') said.session = call.head.headers.get('mcp-session-id');
+    if (this.#env.principal) said.identity = call.identity;
+    const named = this.#named();
+    const inner = traceparent === undefined ? undefined : parseTraceParent(traceparent, tracestate);
+    this.#begin(inner ?? named, inner !== undefined && named !== undefined && inner.spanId !== named.spanId ? [{ context: named }] : []);
+  }
+
+  outgoing(): TraceHeaders {
+    const context = this.#openClient().spanContext();
+    return { traceparent: toTraceParent(context), tracestate: context.traceState?.serialize() };
+  }
+
+  handedOver(): void {
+    if (this.#env.peerOf(this.#route.runtime) !== undefined) this.#openClient();
+  }
+
+  handedBack(): void {
+    this.#client?.addEvent('answer', toHrTime(this.#wall(this.#env.clock.mono_ms())));
+  }
+
+  answered(): void {
+    this.#answered_ms ??= this.#env.clock.mono_ms();
+  }
+
+  streamEnded(reason: EndReason): void {
+    this.answered();
+    this.#note('stream ended', { 'portcullis.reason': reason });
+  }
+
+  refused(code: string, gate: string): void {
+    this.#said.refused ??= code;
+    if (gate !== '') this.#said.refused_by ??= gate;
+  }
+
+  ended(record: RequestRecord): void {
+    const server = this.#server ?? this.#begin(this.#named(), []);
+    const ended_ms = this.#started_ms + record.seconds * 1000;
+    if (server.isRecording()) {
+      const { traceId, spanId } = server.spanContext();
+      this.exemplar = { trace_id: traceId, span_id: spanId, time_s: Math.round(this.#wall(ended_ms)) / 1000 };
+      this.#describe(server, record);
+    }
+    this.#client?.end(toHrTime(this.#wall(Math.min(ended_ms, this.#answered_ms ?? ended_ms))));
+    server.end(toHrTime(this.#wall(ended_ms)));
+    this.#head = undefined;
+    this.#notes = [];
+  }
+
+  #describe(server: Span, record: RequestRecord): void {
+    const said = this.#said;
+    const attributes = callAttributes(record, said);
+    const name = this.#env.names.of(record, said.http_method, said.name);
+    for (const span of [server, this.#client]) {
+      if (span === undefined) continue;
+      span.updateName(name).setAttributes(attributes);
+      if (attributes['error.type'] !== undefined) span.setStatus({ code: SpanStatusCode.ERROR, ...messageOf(said.refused) });
+    }
+    server.setAttributes(SERVER_NETWORK).setAttribute('portcullis.outcome', record.outcome);
+    if (said.refused !== undefined) server.setAttribute('portcullis.code', said.refused);
+    if (said.refused_by !== undefined) server.setAttribute('portcullis.gate', said.refused_by);
+    if (said.identity !== undefined) server.setAttribute('enduser.pseudo.id', pseudonymOf(said.identity));
+    for (const note of this.#notes) server.addEvent(note.name, note.attributes, toHrTime(this.#wall(note.at_ms)));
+  }
+
+  /** The span that the header names. */
+  #named() {
+    const { headers } = this.#head ?? NO_HEAD;
+    return parseTraceParent(headers.get('traceparent'), headers.all('tracestate').join(',') || undefined);
+  }
+
+  #begin(parent: ReturnType<typeof parseTraceParent>, links: Link[]): Span {
+    const follows = this.#env.parent === 'follow';
+    const context: Context = parent === undefined || !follows ? ROOT_CONTEXT : trace.setSpanContext(ROOT_CONTEXT, parent);
+    if (parent !== undefined && !follows) links.push({ context: parent });
+    const options = { kind: SpanKind.SERVER, startTime: toHrTime(this.#received_ms), links };
+    this.#server = this.#env.tracer.startSpan(this.#route.path, options, context);
+    // From here on nothing of the head is needed, and a stream may be open for hours.
+    this.#head = undefined;
+    return this.#server;
+  }
+
+  #openClient(): Span {
+    if (this.#client !== undefined) return this.#client;
+    const server = this.#server ?? this.#begin(this.#named(), []);
+    const { runtime, path } = this.#route;
+    const attributes = peerAttributes(runtime, this.#env.peerOf(runtime));
+    const startTime = toHrTime(this.#wall(this.#env.clock.mono_ms()));
+    this.#client = this.#env.tracer.startSpan(path, { kind: SpanKind.CLIENT, startTime, attributes }, trace.setSpan(ROOT_CONTEXT, server));
+    return this.#client;
+  }
+
+  #note(name: string, attributes: Attributes): void {
+    if (this.#notes.length < MAX_EVENTS) this.#notes.push({ name, attributes, at_ms: this.#env.clock.mono_ms() });
+  }
+
+  /** Wall clock, ms, of a monotonic time: durations stay exact when the wall clock is set. */
+  #wall(mono_ms: number): number {
+    return this.#received_ms + Math.max(0, mono_ms - this.#started_ms);
+  }
+}
+
+const NOTHING_SAID = {
+  id: undefined,
+  name: undefined,
+  session: undefined,
+  identity: undefined,
+  refused: undefined,
+  refused_by: undefined,
+} as const;
+const NO_HEAD: Pick<RequestHead, 'headers'> = { headers: { raw: [], get: () => undefined, all: () => [] } };
+
+const messageOf = (code: string | undefined) => (code === undefined ? {} : { message: code });
