@@ -1,9 +1,10 @@
 // Children of a gateway do the worst they can, beside a healthy one: afterwards nothing is left of them, nothing waits, the healthy
 // one never noticed, and the gateway is the same process.
 import assert from 'node:assert/strict';
-import { readdirSync, readFileSync } from 'node:fs';
+import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { after, before, describe, it } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { folderWith } from '../support/config-files.js';
 import { type RunningGateway, startGateway } from '../support/e2e/gateway.js';
 import { until } from '../support/e2e/until.js';
 import { repositoryPath } from '../support/repository.js';
@@ -12,6 +13,9 @@ const FIXTURE = repositoryPath('dist/test/support/stdio/server.js');
 const MARK = `chaos-${process.pid}`;
 const MODES = { calm: 'modern', wild: 'modern', old: 'legacy', mute: 'mute', flaky: 'flaky' } as const;
 const MAX_SESSIONS = 6;
+/** What `fragile` runs: a script that the test spoils. */
+const SCRIPT = `#!/bin/sh\nexec "${process.execPath}" "${FIXTURE}" modern ${MARK}\n`;
+const files = folderWith({ 'fragile.sh': SCRIPT });
 
 let gateway: RunningGateway;
 let calls_of_the_calm = 0;
@@ -24,7 +28,7 @@ before(async () => {
     ([name, mode]) =>
       `  ${name}: { kind: stdio, command: "${process.execPath}", args: ["${FIXTURE}", ${mode}, ${MARK}], max_sessions: ${MAX_SESSIONS}, max_children: 12, idle_ttl_ms: 3000, start_timeout_ms: 3000 }`,
   );
-  const routes = [...Object.keys(MODES), 'absent'].map((name) => `  - { path: /${name}/mcp, public: true, runtime: ${name} }`);
+  const routes = [...Object.keys(MODES), 'absent', 'fragile'].map((name) => `  - { path: /${name}/mcp, public: true, runtime: ${name} }`);
   gateway = await startGateway(
     [
       'listener: { host: 127.0.0.1, port: 0, limits: { request_timeout_ms: 4000 } }',
@@ -32,6 +36,7 @@ before(async () => {
       'runtimes:',
       ...runtimes,
       '  absent: { kind: stdio, command: /no/such/command }',
+      `  fragile: { kind: stdio, command: /bin/sh, args: [${files.folder}/fragile.sh] }`,
       'routes:',
       ...routes,
     ].join('\n'),
@@ -46,6 +51,7 @@ after(async () => {
   const code = await gateway?.stop();
   assert.equal(code, 0);
   await until('no process is left', () => marked().length === 0, 3000);
+  files.remove();
 });
 
 describe('chaos', () => {
@@ -93,6 +99,25 @@ describe('chaos', () => {
     }
     const spawned = await gateway.metric('portcullis_runtime_restarts_total', { runtime: 'flaky' });
     assert.ok(spawned < 40, `${spawned} starts`);
+  });
+
+  it('B53 a child that is gone and whose command fails: calls fail, a metric says so, the probes stay, and it comes back', {
+    timeout: 60_000,
+  }, async () => {
+    const state = (name: string) => gateway.metric('portcullis_runtime_state', { runtime: 'fragile', state: name });
+    const probes = () =>
+      Promise.all(['livez', 'healthz', 'readyz'].map(async (path) => (await fetch(`${gateway.ops_url}/${path}`)).status));
+    const pid = Number((await modern('fragile', 'pid')).result?.content[0]?.text);
+    writeFileSync(`${files.folder}/fragile.sh`, 'exit 1\n');
+    kill(pid);
+    await until('the metric says so', async () => (await state('degraded')) === 1 && (await state('ready')) === 0);
+    const { result, error } = await modern('fragile', 'pid');
+    assert.equal(result, undefined);
+    assert.match(error?.data.code ?? '', /^UPSTREAM_(ENDED|DOWN)$/);
+    assert.deepEqual(await probes(), [200, 200, 200]);
+    writeFileSync(`${files.folder}/fragile.sh`, SCRIPT);
+    await until('it is back', async () => (await modern('fragile', 'pid')).result !== undefined, 40_000);
+    assert.equal(await state('ready'), 1);
   });
 
   it('100 sessions that are opened and abandoned: bounded at any time, and all gone after their TTL', { timeout: 60_000 }, async () => {
