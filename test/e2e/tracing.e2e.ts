@@ -1,4 +1,4 @@
-// A real OTLP/HTTP collector gets the spans of real traffic, a dead one costs no request, and a real Prometheus keeps the exemplars. Needs prometheus.
+// A real OTLP/HTTP collector gets the spans of real traffic, and a real Prometheus keeps the exemplars. Needs prometheus and promtool.
 import assert from 'node:assert/strict';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -7,14 +7,13 @@ import { after, before, describe, it } from 'node:test';
 import { type Child, startChild } from '../support/e2e/child.js';
 import { freePort } from '../support/e2e/everything-server.js';
 import { type RunningGateway, startGateway } from '../support/e2e/gateway.js';
+import { ofRequest, tracedConfig } from '../support/e2e/traced-gateway.js';
 import { until } from '../support/e2e/until.js';
 import { startMcpUpstream } from '../support/mcp-upstream.js';
 import { type OtlpCollector, type SeenSpan, startCollector } from '../support/otlp-collector.js';
-import { repositoryPath } from '../support/repository.js';
 import { INITIALIZE, legacy, modern, send, tool, whole, withHeaders } from '../support/send.js';
 import type { Upstream } from '../support/upstream.js';
 
-const KEY_SHA256 = '2c70e12b7a0646f92279f427c7b38e7334d8e5389cff167a1dc30e73f826b683'; // of "key"
 const TRACE = '0af7651916cd43dd8448eb211c80319c';
 const SPAN = 'b7ad6b7169203331';
 const PARENT = `00-${TRACE}-${SPAN}-01`;
@@ -31,7 +30,7 @@ let gateway: RunningGateway;
 before(async () => {
   upstream = await startMcpUpstream();
   collector = await startCollector();
-  gateway = await startGateway(config(collector.endpoint), { COLLECTOR_KEY: 'collector-secret' });
+  gateway = await startGateway(tracedConfig(upstream.url, collector.endpoint), { COLLECTOR_KEY: 'collector-secret' });
 });
 
 after(async () => {
@@ -39,24 +38,6 @@ after(async () => {
   await collector?.close();
   await upstream?.close();
 });
-
-const config = (endpoint: string, more = ''): string => `
-listener: { port: 0, limits: { drain_delay_ms: 0 } }
-ops: { port: 0 }
-gates: { key: { use: api-key, options: { keys: [{ name: probe, sha256: "${KEY_SHA256}" }] } } }
-runtimes:
-  server: { kind: proxied, url: "${upstream.url}/mcp" }
-  web: { kind: http, url: "${upstream.url}" }
-routes:
-  - { path: /mcp, public: true, runtime: server }
-  - { path: /guarded/mcp, gates: [key], runtime: server }
-  - { path: /web, public: true, runtime: web }
-telemetry:
-  log: { access: true }
-  tracing: { endpoint: "${endpoint}", headers: { x-api-key: "\${COLLECTOR_KEY:-none}" }, interval_ms: 100, timeout_ms: 1000${more} }
-`;
-
-const ofRequest = (id: string | string[] | undefined) => (span: SeenSpan) => span.attributes['portcullis.request_id'] === id;
 
 /** The SERVER and the CLIENT span of one request. */
 async function pair(request_id: string | string[] | undefined): Promise<readonly [SeenSpan, SeenSpan]> {
@@ -142,6 +123,19 @@ describe('tracing into a real collector', () => {
       .split('\n')
       .find((each) => each.includes('request refused') && each.includes(String(answer.headers['x-request-id'])));
     assert.equal(JSON.parse(line ?? '{}').trace_id, TRACE);
+    await until('the audit has it too', () =>
+      /"verdict":"refused"[^\n]*"trace_id":"0af7651916cd43dd8448eb211c80319c"/.test(gateway.output),
+    );
+  });
+
+  it('the part of a child process is a span with a pipe for its transport', async () => {
+    const call = modern('tools/list', { _meta: { ...META, traceparent: PARENT } });
+    const answer = await whole(`${gateway.url}/child/mcp`, call);
+    assert.equal(answer.status, 200);
+    const [server, client] = await pair(answer.headers['x-request-id']);
+    assert.deepEqual([server.name, server.trace_id, server.parent_id], ['tools/list', TRACE, SPAN]);
+    const { 'network.transport': transport, 'portcullis.runtime': runtime, 'server.address': address } = client.attributes;
+    assert.deepEqual([transport, runtime, address], ['pipe', 'child', undefined]);
   });
 
   it('a call that fails is an error with the code that the client was told; its log line has the trace id', async () => {
@@ -187,7 +181,7 @@ describe('tracing into a real collector', () => {
 
   it('at the end of a drain every span has arrived, that of the stream it ended too', async () => {
     const own = await startGateway(
-      config(collector.endpoint, ', service_name: drained').replace('interval_ms: 100', 'interval_ms: 600000'),
+      tracedConfig(upstream.url, collector.endpoint, ', service_name: drained').replace('interval_ms: 100', 'interval_ms: 600000'),
     );
     await whole(`${own.url}/mcp`, tool('echo'));
     const stream = await send(`${own.url}/mcp`, modern('subscriptions/listen', { notifications: {} }));
@@ -203,74 +197,6 @@ describe('tracing into a real collector', () => {
         ['subscriptions/listen', ['drain']],
       ],
     );
-  });
-});
-
-it('without telemetry.tracing the SDK is never loaded; with it, it is', async () => {
-  const loaded = async (telemetry: object): Promise<string | undefined> => {
-    const script = `
-      import Module from 'node:module';
-      import { createGateway } from '${repositoryPath('dist/src/index.js')}';
-      const listener = { port: 0 };
-      const runtimes = { server: { kind: 'proxied', url: 'http://127.0.0.1:1/mcp' } };
-      const routes = [{ path: '/mcp', public: true, runtime: 'server' }];
-      const gateway = createGateway({ listener, ops: { enabled: false }, runtimes, routes, telemetry: ${JSON.stringify(telemetry)} });
-      await gateway.start();
-      console.log('SDK files:', Object.keys(Module._cache).filter((file) => file.includes('opentelemetry/sdk-trace')).length > 0);
-      await gateway.close();`;
-    const child = startChild(['--input-type=module', '-e', script]);
-    const [, found] = await child.says(/SDK files: (\w+)/);
-    await child.ended;
-    return found;
-  };
-  assert.equal(await loaded({}), 'false');
-  assert.equal(await loaded({ tracing: { endpoint: 'http://127.0.0.1:1/v1/traces' } }), 'true');
-});
-
-describe('a collector that is not there', () => {
-  async function survives(endpoint: string): Promise<void> {
-    const own = await startGateway(config(endpoint));
-    try {
-      for (let round = 0; round < 3; round++) {
-        const answers = await Promise.all(Array.from({ length: 300 }, () => whole(`${own.url}/mcp`, tool('echo'))));
-        assert.ok(answers.every(({ status }) => status === 200));
-      }
-      await until('spans are given up', async () => (await own.metric('portcullis_trace_spans_dropped_total')) > 0, 30_000);
-      assert.equal(await own.metric('portcullis_trace_spans_exported_total'), 0);
-      const warnings = own.output.split('\n').filter((line) => line.includes('spans were not exported'));
-      assert.equal(warnings.length, 1, 'one warning');
-      const begun = performance.now();
-      assert.equal(await own.stop(), 0);
-      assert.ok(performance.now() - begun < 15_000, 'the drain does not wait for it');
-    } finally {
-      await own.stop('SIGKILL');
-    }
-  }
-
-  it('dead: no request fails, spans are dropped and counted, one warning is written', async () => {
-    await survives(`http://127.0.0.1:${await freePort()}/v1/traces`);
-  });
-
-  it('hanging: the same', async () => {
-    const hanging = await startCollector(() => true);
-    await survives(hanging.endpoint);
-    await hanging.close();
-  });
-
-  it('one that comes back gets what had waited', async () => {
-    let up = false;
-    const flaky = await startCollector((response) => {
-      if (!up) response.writeHead(503, { 'retry-after': '0' }).end();
-      return !up;
-    });
-    const own = await startGateway(config(flaky.endpoint));
-    const answer = await whole(`${own.url}/mcp`, tool('echo'));
-    await until('an export has failed', () => flaky.headers.length > 0);
-    up = true;
-    await flaky.saw(2, ofRequest(answer.headers['x-request-id']));
-    assert.equal(await own.metric('portcullis_trace_spans_dropped_total'), 0);
-    await own.stop();
-    await flaky.close();
   });
 });
 
