@@ -9,6 +9,17 @@ export const systemClock: Clock = {
   interval: (period_ms, run) => owned(setInterval(run, period_ms)),
 };
 
+/** The same, but a timer keeps the process alive until it fires or is cancelled: whoever awaits its outcome gets it. */
+export const holdingClock: Clock = {
+  ...systemClock,
+  timer: (delay_ms, run) => held(setTimeout(run, delay_ms)),
+  interval: (period_ms, run) => held(setInterval(run, period_ms)),
+};
+
+function held(timer: NodeJS.Timeout): Timer {
+  return { cancel: () => clearTimeout(timer) };
+}
+
 function owned(timer: NodeJS.Timeout): Timer {
   timer.unref();
   return { cancel: () => clearTimeout(timer) };

@@ -1,7 +1,7 @@
 import type { Server } from '../contract/server.js';
 import type { Transport } from '../contract/transport.js';
 import { SILENT } from '../silent-log.js';
-import { systemClock } from '../system-clock.js';
+import { holdingClock } from '../system-clock.js';
 import { createMemoryTransport } from '../transport/memory.js';
 import { wrongTransport } from '../transport/misbehaviour.js';
 import { createStdioTransport, type StdioTransportOptions } from '../transport/stdio-client.js';
@@ -25,7 +25,7 @@ export type Target =
  * options that cannot be. The caller closes it.
  */
 export async function connect(target: Target, options: ConnectOptions = {}): Promise<Client> {
-  const { elicit, sample, roots, onLog, log = SILENT, clock = systemClock, log_level } = options;
+  const { elicit, sample, roots, onLog, log = SILENT, clock = holdingClock, log_level } = options;
   const callbacks = {
     ...(elicit === undefined ? {} : { elicit }),
     ...(sample === undefined ? {} : { sample }),

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { after, before, describe, it } from 'node:test';
+import { describe, it } from 'node:test';
 import { type ClientError, connect, loadTransport } from '../../src/client.js';
 import { makeLog } from '../../src/testing.js';
 import { repositoryPath } from '../support/repository.js';
@@ -22,11 +22,6 @@ async function outcome(how: string): Promise<string> {
 const OK = '[{"type":"text","text":"ok"}]';
 
 describe('the transport contract', () => {
-  // A transport of nothing but memory has nothing that holds the process, and no timer of ours does.
-  let hold: NodeJS.Timeout;
-  before(() => void (hold = setInterval(() => undefined, 1_000)));
-  after(() => clearInterval(hold));
-
   for (const [how, wanted] of Object.entries({
     nothing: OK,
     'start throws': 'connect UNREACHABLE: no cable',
