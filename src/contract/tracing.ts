@@ -41,10 +41,11 @@ export interface RequestTrace {
   outgoing(): TraceHeaders;
   /** The next server, or a child, has the call. */
   handedOver(): void;
-  /** The first sign of an answer. */
+  /** The first sign of an answer, or that none can come. Told at most once. */
   handedBack(): void;
   /** The next server's part is over. */
   answered(): void;
+  /** What is told first counts. */
   streamEnded(reason: EndReason): void;
   /** A gate, the listener or a runtime said no, by the code of the error table or of the gate. */
   refused(code: string, gate: string): void;

@@ -81,8 +81,8 @@ export class CallExchange implements Exchange, Ticking {
 
   handedBack(): void {
     if (this.#out_ms !== 0) this.#away_ms += this.#env.clock.mono_ms() - this.#out_ms;
+    if (this.#out_ms !== 0 && !this.#over) this.#asked.trace?.handedBack();
     this.#out_ms = 0;
-    this.#asked.trace?.handedBack();
   }
 
   onCancel(cancel: (reason: EndReason) => void): void {
@@ -203,6 +203,7 @@ export class CallExchange implements Exchange, Ticking {
   kill(): 'call' | 'stream' {
     this.#stop('drain');
     this.#stream?.gone('drain');
+    if (this.#stream !== undefined) this.#asked.trace?.streamEnded('drain');
     this.#asked.connection.socket.destroy();
     return this.#stream instanceof EventStream ? 'stream' : 'call';
   }
@@ -215,6 +216,7 @@ export class CallExchange implements Exchange, Ticking {
       if (this.#outcome === 'ok') this.#outcome = 'cancelled';
       this.#stop('client');
       this.#stream?.gone('client');
+      if (this.#stream !== undefined) this.#asked.trace?.streamEnded('client');
     }
     if (this.#slot) this.#env.slots.give();
     this.#count();

@@ -57,6 +57,7 @@ export class RequestSpans implements RequestTrace {
   #server: Span | undefined;
   #client: Span | undefined;
   #answered_ms: number | undefined;
+  #stream_ended = false;
   #notes: Noted[] = [];
 
   constructor(env: SpanEnvironment, head: RequestHead, route: TracedRoute, started_ms: number) {
@@ -99,7 +100,7 @@ export class RequestSpans implements RequestTrace {
   }
 
   handedBack(): void {
-    this.#client?.addEvent('answer', toHrTime(this.#wall(this.#env.clock.mono_ms())));
+    this.#client?.addEvent('handed back', toHrTime(this.#wall(this.#env.clock.mono_ms())));
   }
 
   answered(): void {
@@ -108,6 +109,8 @@ export class RequestSpans implements RequestTrace {
 
   streamEnded(reason: EndReason): void {
     this.answered();
+    if (this.#stream_ended) return;
+    this.#stream_ended = true;
     this.#note('stream ended', { 'portcullis.reason': reason });
   }
 

@@ -1,6 +1,7 @@
 // A real OTLP/HTTP collector gets the spans of real traffic, and a real Prometheus keeps the exemplars. Needs prometheus and promtool.
 import assert from 'node:assert/strict';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { connect } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, describe, it } from 'node:test';
@@ -63,6 +64,10 @@ describe('tracing into a real collector', () => {
     const { traceparent, tracestate } = upstreamHeaders(answer.text);
     assert.deepEqual([traceparent, tracestate], [`00-${TRACE}-${client.span_id}-01`, 'a=1']);
     assert.equal(server.attributes['jsonrpc.request.id'], 'id-1');
+    assert.deepEqual(
+      client.events.map(({ name }) => name),
+      ['handed back'],
+    );
     assert.equal(server.attributes['gen_ai.tool.name'], 'whoami');
     assert.deepEqual([client.attributes['server.address'], client.attributes['server.port']], ['127.0.0.1', upstream.port]);
     assert.equal(server.resource['service.name'], 'portcullis');
@@ -165,6 +170,25 @@ describe('tracing into a real collector', () => {
     stream.leave();
     const [left] = await pair(stream.headers['x-request-id']);
     assert.deepEqual([left.name, left.attributes['portcullis.outcome'], left.status], ['subscriptions/listen', 'cancelled', ERROR]);
+    assert.deepEqual(
+      left.events.map(({ attributes }) => attributes['portcullis.reason']),
+      ['client'],
+    );
+  });
+
+  it('a client that leaves before the answer leaves a span that says so, without a sign of an answer', async () => {
+    const asked = upstream.seen.length;
+    const leaving = tool('slow', { ms: 20_000 }, 'leaver');
+    const socket = connect(Number(new URL(gateway.url).port), '127.0.0.1');
+    const fields = Object.entries({ host: 'a', ...leaving.headers, 'content-length': String(leaving.body?.length) });
+    socket.write(`POST /mcp HTTP/1.1\r\n${fields.map(([name, value]) => `${name}: ${value}\r\n`).join('')}\r\n${String(leaving.body)}`);
+    await until('the upstream has it', () => upstream.seen.length > asked);
+    socket.destroy();
+    const spans = await collector.saw(2, ({ attributes }) => attributes['jsonrpc.request.id'] === 'leaver');
+    assert.deepEqual(spans.map(({ kind, attributes, events }) => [kind, attributes['error.type'], events]).sort(), [
+      [SERVER, 'cancelled', []],
+      [CLIENT, 'cancelled', []],
+    ]);
   });
 
   it('plain HTTP beside MCP is traced as HTTP', async () => {

@@ -124,7 +124,7 @@ describe('the spans of a request', () => {
     );
     assert.deepEqual(
       client.events.map(({ name }) => name),
-      ['answer'],
+      ['handed back'],
     );
     assert.equal(server.status.code, SpanStatusCode.UNSET);
     assert.equal(server.resource.attributes['service.name'], 'gate');
@@ -270,6 +270,7 @@ describe('the spans of a request', () => {
     trace.handedOver();
     clock.advance(3_600_000);
     trace.streamEnded('drain');
+    trace.streamEnded('client');
     trace.ended(record({ method: 'subscriptions/listen', tool: undefined, seconds: 3_600 }));
     assert.deepEqual(
       spans.map(({ kind, name, duration }) => [kind, name, duration]),
