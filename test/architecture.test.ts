@@ -134,7 +134,7 @@ const TABLE: Readonly<Record<string, Row>> = {
     modules: ['node:crypto'],
   },
   doctor: {
-    ours: ['assembly', 'config', 'contract', 'errors', 'gates', 'src'],
+    ours: ['assembly', 'config', 'contract', 'errors', 'explain', 'gates', 'src'],
     modules: ['undici', 'node:crypto', 'node:fs', 'node:net', 'node:path'],
   },
   cli: {

@@ -6,6 +6,7 @@ import type { Finding } from '../doctor/check.js';
 import { examine } from '../doctor/examine.js';
 import { examineOutside } from '../doctor/outside.js';
 import { ConfigError } from '../errors/error.js';
+import { isCertificate } from '../explain/terminator.js';
 import { systemClock } from '../system-clock.js';
 import { loadCheckedConfig } from './checked-config.js';
 import { type ConfigOption, withConfigOption } from './config-option.js';
@@ -18,6 +19,7 @@ interface DoctorOptions extends ConfigOption {
   readonly opsUrl?: string;
   readonly caFile?: string;
   readonly tokenFile?: string;
+  readonly certificate?: string;
   readonly header?: readonly (readonly [string, string])[];
   readonly gracePeriod?: number;
   readonly preStop: number;
@@ -35,6 +37,7 @@ export function registerDoctor(program: Command, io: RunIo): void {
     .option('--url <url>', 'look at a running gateway instead: the URL that clients dial for a route')
     .option('--ops-url <url>', 'with --url: its ops listener, whose /readyz is asked')
     .option('--ca-file <file>', 'with --url: PEM of the certificate authorities that it must chain to')
+    .option('--certificate <file>', 'PEM of a client certificate for the handshakes, handed over as the TLS terminator of the config would')
     .option('--token-file <file>', 'file with an access token for the handshakes; it is never printed')
     .addOption(
       new Option('--header <name:value>', 'header field of the handshakes, e.g. an API key; repeat for several').argParser(toField),
@@ -50,6 +53,7 @@ export function registerDoctor(program: Command, io: RunIo): void {
 
 async function doctor(options: DoctorOptions, io: RunIo): Promise<void> {
   if (options.url !== undefined && options.config !== undefined) throw usage('give --config or --url');
+  if (options.url !== undefined && options.certificate !== undefined) throw usage('--certificate goes with --config');
   if (options.url === undefined && (options.opsUrl ?? options.caFile) !== undefined) throw usage('--ops-url and --ca-file go with --url');
   if (options.timeout < 1) throw usage('--timeout is at least 1');
   const token = options.tokenFile === undefined ? undefined : readText(options.tokenFile, io).trim();
@@ -64,17 +68,24 @@ async function doctor(options: DoctorOptions, io: RunIo): Promise<void> {
       io,
     );
   }
+  const certificate = options.certificate === undefined ? undefined : readText(options.certificate, io);
+  if (certificate !== undefined && !isCertificate(certificate)) throw usage(`${options.certificate} holds no certificate in PEM`);
   const loaded = await load(options, io);
   const grace = options.gracePeriod ?? io.env.TERMINATION_GRACE_PERIOD_SECONDS;
+  const stop = new AbortController();
+  const release = io.onSignal(() => stop.abort());
   const findings = await examine(loaded, {
     ...credentials,
+    certificate,
+    stop: stop.signal,
     clock: systemClock,
     timeout_ms: options.timeout,
     grace: grace === undefined ? undefined : String(grace),
     // The environment tells what is left after the preStop hook.
     pre_stop_s: options.gracePeriod === undefined ? 0 : options.preStop,
     limits: processLimits(),
-  });
+  }).finally(release);
+  if (stop.signal.aborted) throw new CliExit(EXIT.refused, 'stopped');
   tell(findings, options, io);
 }
 

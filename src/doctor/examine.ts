@@ -17,6 +17,8 @@ export interface ExamineOptions extends DrainTimes, Credentials {
   readonly timeout_ms: number;
   /** Text of `/proc/self/limits`; undefined on other systems. */
   readonly limits: string | undefined;
+  /** Ends everything early. */
+  readonly stop: AbortSignal;
 }
 
 /** Everything that can be found out about a config that loads, before it serves. */
@@ -34,7 +36,10 @@ export async function examine(loaded: LoadedConfig, options: ExamineOptions): Pr
     ...checkUpstreams(config),
     checkClock([...issuers, ...upstreamsOf(config)], clock),
   ];
-  const [looked, routes] = await Promise.all([runChecks(checks, clock, timeout_ms), checkRoutes(loaded, options, clock, timeout_ms)]);
+  const [looked, routes] = await Promise.all([
+    runChecks(checks, clock, timeout_ms),
+    checkRoutes(loaded, options, clock, timeout_ms, options.stop),
+  ]);
   const read =
     warnings.length === 0
       ? [ok('config', 'loads')]

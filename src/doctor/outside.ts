@@ -4,7 +4,7 @@ import { checkClock } from './clock-difference.js';
 import { knock, whyUnreachable } from './knock.js';
 import { type Credentials, visit } from './routes.js';
 
-export interface Outside extends Credentials {
+export interface Outside extends Omit<Credentials, 'certificate'> {
   /** What clients dial: the whole URL of a route. */
   readonly url: string;
   readonly ops_url: string | undefined;
@@ -18,7 +18,7 @@ export async function examineOutside(
   timeout_ms: number,
 ): Promise<readonly Finding[]> {
   const name = `route ${new URL(url).pathname}`;
-  const door = { name, url, resource: url, document: undefined, token, headers, ca };
+  const door = { name, url, resource: url, document: undefined, token, headers, added: {}, ca };
   const route: Check = { name, run: (signal) => visit(door, clock, timeout_ms, signal) };
   const [first, second] = await Promise.all([
     runChecks([...(ops_url === undefined ? [] : [checkReady(ops_url)]), checkClock([{ url, ca }], clock)], clock, timeout_ms),

@@ -3,6 +3,7 @@ import type { LoadedConfig } from '../config/load.js';
 import type { RouteConfig } from '../config/schema/routes.js';
 import type { Clock } from '../contract/clock.js';
 import { ConfigError } from '../errors/error.js';
+import { terminatorHeaders } from '../explain/terminator.js';
 import { type Check, type Finding, fail, ok, runChecks } from './check.js';
 import { knock } from './knock.js';
 import { standIn } from './stand-in.js';
@@ -11,6 +12,8 @@ import { type Door, knockAtDoor, shakeHands } from './visitor.js';
 export interface Credentials {
   readonly token: string | undefined;
   readonly headers: Readonly<Record<string, string>>;
+  /** PEM of a client certificate, handed over as the terminators of the config would. */
+  readonly certificate: string | undefined;
 }
 
 const WELL_KNOWN = '/.well-known/oauth-protected-resource';
@@ -24,8 +27,11 @@ export async function checkRoutes(
   credentials: Credentials,
   clock: Clock,
   timeout_ms: number,
+  stop: AbortSignal,
 ): Promise<readonly Finding[]> {
-  const gateway = standIn(loaded);
+  const gateway = standIn(loaded, credentials.certificate !== undefined);
+  // Children are ended before the process is.
+  stop.addEventListener('abort', () => void gateway.close());
   try {
     const [started, ...more] = await runChecks([{ name: 'gateway', run: () => start(gateway) }], clock, timeout_ms);
     if (started?.verdict !== 'ok' || more.length > 0) return started === undefined ? more : [started, ...more];
@@ -56,6 +62,7 @@ function checkRoute(
   timeout_ms: number,
 ): Check {
   const { path } = route;
+  const { certificate } = credentials;
   const name = `route ${path}`;
   const kind = loaded.config.runtimes[route.runtime]?.kind;
   return {
@@ -68,7 +75,9 @@ function checkRoute(
         resource: routeUrl(route, publicUrl(loaded.config)),
         document: `${base}${WELL_KNOWN}${path === '/' ? '' : path}`,
         ca: undefined,
-        ...credentials,
+        token: credentials.token,
+        headers: credentials.headers,
+        added: certificate === undefined ? {} : pairs(terminatorHeaders(loaded.config, certificate)),
       };
       return visit(door, clock, timeout_ms, signal);
     },
@@ -92,4 +101,8 @@ async function checkPlain(name: string, url: string, signal: AbortSignal): Promi
   const { status } = await knock(url, {}, signal);
   if (status < 500) return ok(name, `plain HTTP answers ${status}`);
   return fail(name, `plain HTTP answers ${status}`, 'Look at the service behind; the log of the gateway says more.');
+}
+
+function pairs(flat: readonly string[]): Readonly<Record<string, string>> {
+  return Object.fromEntries(flat.flatMap((name, i) => (i % 2 === 0 ? [[name, flat[i + 1] ?? '']] : [])));
 }

@@ -5,15 +5,23 @@ import { SILENT } from '../silent-log.js';
 
 /**
  * A gateway of the config in this process, on a free loopback port: same gates, routes and runtimes; no TLS, no ops listener, no audit, no
- * log, and every `Host`. What clients dial for it stays what it is, so that audiences are judged as they will be.
+ * log, and every `Host`. What clients dial for it stays what it is, so that audiences are judged as they will be. `terminated`: this
+ * machine is believed as the TLS terminator is.
  */
-export function standIn(loaded: LoadedConfig): Gateway {
+export function standIn(loaded: LoadedConfig, terminated: boolean): Gateway {
   const { config } = loaded;
   const { tls: _, ...listener } = config.listener;
   const { audit: __, ...telemetry } = config.telemetry;
   const own = {
     ...config,
-    listener: { ...listener, host: '127.0.0.1', port: 0, public_url: publicUrl(config), allowed_hosts: [] },
+    listener: {
+      ...listener,
+      host: '127.0.0.1',
+      port: 0,
+      public_url: publicUrl(config),
+      allowed_hosts: [],
+      trusted_proxies: terminated ? [...listener.trusted_proxies, '127.0.0.1'] : listener.trusted_proxies,
+    },
     ops: { ...config.ops, enabled: false },
     telemetry,
     reload: { ...config.reload, watch: false },

@@ -15,6 +15,8 @@ export interface Door {
   readonly document: string | undefined;
   readonly token: string | undefined;
   readonly headers: Readonly<Record<string, string>>;
+  /** What a TLS terminator in front would add to every request: the client's certificate. */
+  readonly added: Readonly<Record<string, string>>;
   readonly ca: string | undefined;
 }
 
@@ -25,7 +27,7 @@ export async function knockAtDoor(
 ): Promise<{ readonly findings: readonly Finding[]; readonly open: boolean }> {
   const check = `${door.name} challenge`;
   try {
-    const answer = await knock(door.url, { method: 'POST', headers: CALL, body: PING, ca: door.ca }, signal);
+    const answer = await knock(door.url, { method: 'POST', headers: { ...CALL, ...door.added }, body: PING, ca: door.ca }, signal);
     const challenge = String(answer.headers['www-authenticate'] ?? '');
     if (answer.status === 401) {
       const document = /resource_metadata="([^"]+)"/.exec(challenge)?.[1];
@@ -89,9 +91,10 @@ export async function shakeHands(
   signal: AbortSignal,
 ): Promise<Finding> {
   const check = `${door.name} ${era}`;
-  const armed = door.token !== undefined || Object.keys(door.headers).length > 0;
-  if (!open && !armed) return ok(check, 'not tried: the gates ask for credentials; give --token-file or --header');
-  const { url: http, headers, token, ca } = door;
+  const headers = { ...door.headers, ...door.added };
+  const armed = door.token !== undefined || Object.keys(headers).length > 0;
+  if (!open && !armed) return ok(check, 'not tried: the gates ask for credentials; give --token-file, --certificate or --header');
+  const { url: http, token, ca } = door;
   try {
     const client = await connect(
       { http, headers, ...(token === undefined ? {} : { bearer: token }), ...(ca === undefined ? {} : { ca }) },

@@ -90,6 +90,8 @@ describe('doctor', () => {
       [['--url', 'mcp.example.com'], /--url is an http:\/\/ or https:\/\/ URL/],
       [['--token-file', 'absent'], /absent cannot be read \(ENOENT\)/],
       [['--token-file', 'two-tokens'], /two-tokens does not hold one token/],
+      [['--certificate', 'token'], /token holds no certificate in PEM/],
+      [['--certificate', 'token', '--url', 'http://127.0.0.1:1/mcp'], /--certificate goes with --config/],
       [['--timeout', '0'], /--timeout is at least 1/],
       [['--pre-stop', 'x'], /write a whole number/],
     ] as const) {

@@ -4,14 +4,16 @@ import { resolveConfig } from '../../src/config/load.js';
 import { type DemoIssuer, startDemoIssuer } from '../../src/demo/issuer.js';
 import type { Finding } from '../../src/doctor/check.js';
 import { examineOutside } from '../../src/doctor/outside.js';
-import { checkRoutes } from '../../src/doctor/routes.js';
+import { type Credentials, checkRoutes } from '../../src/doctor/routes.js';
 import { systemClock } from '../../src/system-clock.js';
+import { issue } from '../gates/mtls/certificates.js';
+import { until } from '../support/e2e/until.js';
 import { startMcpUpstream } from '../support/mcp-upstream.js';
 import { repositoryPath } from '../support/repository.js';
 import { type Running, running } from '../support/running.js';
 import { startUpstream, type Upstream } from '../support/upstream.js';
 
-const NOBODY = { token: undefined, headers: {} };
+const NOBODY = { token: undefined, headers: {}, certificate: undefined };
 const PUBLIC = 'https://mcp.example.com';
 const KEY_SHA256 = '2ba7bab3b46a2d8d8a4bfe8bb12eaa1ba0a9b93e1d8e6e0ab5fbd5b5c8d0d2a1';
 
@@ -39,16 +41,12 @@ describe('doctor at the routes', () => {
     for (const one of [upstream, legacy, issuer, mute]) await one.close();
   });
 
-  const check = async (
-    config: object,
-    credentials: { token: string | undefined; headers: Record<string, string> } = NOBODY,
-    timeout_ms = 5000,
-  ) => {
+  const check = async (config: object, credentials: Credentials = NOBODY, timeout_ms = 5000) => {
     const loaded = resolveConfig(
       { listener: { public_url: PUBLIC, port: 2, allowed_hosts: ['mcp.example.com'] }, ...config },
       { folder: '/' },
     );
-    return lines(await checkRoutes(loaded, credentials, systemClock, timeout_ms));
+    return lines(await checkRoutes(loaded, credentials, systemClock, timeout_ms, new AbortController().signal));
   };
   const up = () => ({ up: { kind: 'proxied', url: `${upstream.url}/mcp` } });
   const guarded = (use: string, options: object) => ({
@@ -72,8 +70,8 @@ describe('doctor at the routes', () => {
       'ok gateway: gates and runtimes open',
       'ok route /mcp challenge: asks for a token, and names its discovery document',
       `ok route /mcp discovery: resource ${PUBLIC}/mcp, authorization server ${issuer.issuer}`,
-      'ok route /mcp modern: not tried: the gates ask for credentials; give --token-file or --header',
-      'ok route /mcp legacy: not tried: the gates ask for credentials; give --token-file or --header',
+      'ok route /mcp modern: not tried: the gates ask for credentials; give --token-file, --certificate or --header',
+      'ok route /mcp legacy: not tried: the gates ask for credentials; give --token-file, --certificate or --header',
     ]);
   });
 
@@ -94,6 +92,47 @@ describe('doctor at the routes', () => {
     assert.match(found[1] ?? '', /^ok route \/mcp challenge: asks for credentials: ApiKey header="x-api-key"$/);
     assert.match(found[2] ?? '', /^fail route \/mcp modern: refused with 401/);
     assert.doesNotMatch(found.join('\n'), /hunter2/);
+  });
+
+  it('hands a certificate over as the terminator of the config would, with the token behind it', async () => {
+    const { pem } = await issue({ subject: 'CN=me' });
+    for (const source of ['nginx', 'xfcc'] as const) {
+      const headers = source === 'nginx' ? { cert_header: 'x-ssl-cert', verify_header: 'x-ssl-verify' } : {};
+      const gates = {
+        cert: { use: 'mtls', options: { source, ...headers, shared_secret: { header: 'x-proxy', value: 'hunter2' } } },
+        g: { use: 'oauth-bearer', options: { issuer: issuer.issuer } },
+      };
+      const config = { gates, runtimes: up(), routes: [{ path: '/mcp', gates: ['cert', 'g'], runtime: 'up' }] };
+      const without = await check(config);
+      assert.match(without[1] ?? '', /refuses who has no credentials: 403 CLIENT_CERTIFICATE_REQUIRED$/);
+      const found = await check(config, { ...NOBODY, token: issuer.token, certificate: pem });
+      assert.deepEqual(
+        found.map((line) => line.split(' ', 1)[0]),
+        ['ok', 'ok', 'ok', 'ok', 'ok'],
+        found.join('\n'),
+      );
+      assert.match(found[3] ?? '', /speaks 2026-07-28$/);
+      assert.doesNotMatch(found.join('\n'), /hunter2/);
+    }
+  });
+
+  it('ends its gateway at once when it is told to stop', async () => {
+    const stop = new AbortController();
+    const loaded = resolveConfig(
+      {
+        listener: { port: 2 },
+        runtimes: { mute: { kind: 'proxied', url: `${mute.url}/mcp` } },
+        routes: [{ path: '/mcp', public: true, runtime: 'mute' }],
+      },
+      { folder: '/' },
+    );
+    const began = performance.now();
+    const asked = mute.seen.length;
+    const checking = checkRoutes(loaded, NOBODY, systemClock, 60_000, stop.signal);
+    await until('the upstream is asked', () => mute.seen.length > asked);
+    stop.abort();
+    await checking;
+    assert.ok(performance.now() - began < 20_000);
   });
 
   it('knows a gate that lets this machine not in', async () => {

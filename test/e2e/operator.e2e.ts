@@ -1,5 +1,6 @@
 // What an operator does with the built program: init, validate, run, doctor; then doctor against each thing that can be broken.
 import assert from 'node:assert/strict';
+import { spawnSync } from 'node:child_process';
 import { chmodSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:http';
 import { tmpdir } from 'node:os';
@@ -90,6 +91,27 @@ describe('an operator', () => {
     assert.match(readFileSync(join(folder, 'asked.yaml'), 'utf8'), /^ {2}port: 0$/m);
     const left = await run(`(sleep 1; printf '\\004'; sleep 1) | script -qec '${MAIN} init -o left.yaml' /dev/null`);
     assert.match(left.output, /error: no answer; nothing was written/);
+  });
+
+  it('completes with the Tab key in zsh', { skip: spawnSync('zsh', ['--version']).status !== 0 }, async () => {
+    writeFileSync(
+      join(folder, 'tab.zsh'),
+      `zmodload zsh/zpty
+zpty z zsh -f -i
+zpty -w z "cd ${folder}; autoload -Uz compinit; compinit -u -D; portcullis() { ${MAIN} \\"\\$@\\"; }; source <(portcullis completion zsh); print rea''dy"
+typeset -g seen=
+wait_for() { local -i i; for ((i = 0; i < 100; i++)); do while zpty -r -t z more; do seen+=$more; done; [[ $seen == *$1* ]] && return; sleep 0.1; done; print "no $1 in $seen"; exit 1 }
+wait_for ready
+for pair in 'portcullis va|validate' 'portcullis doctor --gra|--grace-period' 'portcullis call --era le|legacy' 'portcullis init --mtls ng|nginx'; do
+  zpty -w -n z "\${pair%|*}"$'\\t'
+  wait_for "\${pair#*|}"
+  zpty -w -n z $'\\x15'
+done
+zpty -d z
+`,
+    );
+    const { code, output } = await run('zsh -f tab.zsh');
+    assert.equal(code, 0, output);
   });
 
   it('guards a route by tokens, and doctor tries one', async () => {
