@@ -16,6 +16,7 @@ import { readMetric } from '../support/e2e/gateway.js';
 import { type RunningPrometheus, startPrometheus } from '../support/e2e/prometheus.js';
 import { until } from '../support/e2e/until.js';
 import { startMcpUpstream } from '../support/mcp-upstream.js';
+import { type OtlpCollector, startCollector } from '../support/otlp-collector.js';
 import { repositoryPath } from '../support/repository.js';
 import type { Upstream } from '../support/upstream.js';
 
@@ -45,6 +46,7 @@ describe('a gateway to which things happen', () => {
   const abort = new AbortController();
   let issuer: DemoIssuer;
   let upstream: Upstream;
+  let collector: OtlpCollector;
   let gateway: Child;
   let prometheus: RunningPrometheus;
   let url: string;
@@ -53,6 +55,8 @@ describe('a gateway to which things happen', () => {
   before(async () => {
     issuer = await startDemoIssuer({ host: '127.0.0.1', port: 0, audience: AUDIENCE, scopes: ['mcp.read'] });
     upstream = await startMcpUpstream();
+    let exports = 0;
+    collector = await startCollector((response) => ++exports % 3 === 0 && response.writeHead(400).end() !== undefined);
     writeFileSync(`${folder}/portcullis.yaml`, JSON.stringify(config()));
     gateway = startChild([repositoryPath('dist/src/main.js'), 'run', '-c', `${folder}/portcullis.yaml`]);
     [, url = '', ops_url = ''] = await gateway.says(/"url":"([^"]+)".*"ops":"([^"]+)".*listens on/);
@@ -68,6 +72,7 @@ describe('a gateway to which things happen', () => {
     await prometheus?.stop();
     await gateway?.stop();
     await upstream?.close();
+    await collector?.close();
     await issuer?.close();
     remove();
   });
@@ -83,8 +88,9 @@ describe('a gateway to which things happen', () => {
 
   it('shows on the dashboard what happened', async () => {
     const value = async (title: string, label: string, wanted: string): Promise<number> => {
-      const expr = expressions.find(({ where }) => where === title)?.expr ?? '';
-      return Number((await prometheus.query(filled(expr))).find(({ metric }) => metric[label] === wanted)?.value[1]);
+      const exprs = expressions.filter(({ where }) => where === title).map(({ expr }) => filled(expr));
+      const samples = (await Promise.all(exprs.map((expr) => prometheus.query(expr)))).flat();
+      return Number(samples.find(({ metric }) => metric[label] === wanted)?.value[1]);
     };
     assert.ok((await value('By outcome', 'outcome', 'upstream_error')) > 0);
     assert.ok((await value('Refusals by code', 'code', 'TOKEN_INVALID')) > 0);
@@ -96,6 +102,7 @@ describe('a gateway to which things happen', () => {
     assert.equal(await value('Servers over stdio', 'runtime', 'child'), 1);
     assert.ok((await value('Memory of servers over stdio', 'runtime', 'child')) > 1_000_000);
     assert.ok((await value('Calls of hosted servers that were rejected', 'runtime', 'narrow')) > 0);
+    assert.ok((await value('Spans exported and lost', 'reason', 'collector')) > 0);
     assert.equal(await value('Open', 'kind', 'listen'), 2);
     assert.equal(await value('Signing keys', 'issuer', 'token'), 1);
   });
@@ -259,7 +266,7 @@ describe('a gateway to which things happen', () => {
         { path: '/child/mcp', public: true, runtime: 'child' },
         { path: '/broken/mcp', gates: ['broken'], runtime: 'files' },
       ],
-      telemetry: { audit: { file: `${folder}/audit.jsonl` } },
+      telemetry: { audit: { file: `${folder}/audit.jsonl` }, tracing: { endpoint: collector.endpoint, interval_ms: 500 } },
     };
   }
 });
