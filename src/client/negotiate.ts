@@ -15,14 +15,16 @@ export async function negotiate(link: Link, self: Self, options: Settled): Promi
   const { era } = options;
   if (era === 'legacy' || (era === 'auto' && !speakable.includes(MODERN))) return initialize(link, self, options, legacy);
   if (!speakable.includes(MODERN)) throw none('modern', speakable);
-  const probe = await discover(
-    link,
-    self,
-    options,
-    link.cancels === 'message' && era === 'auto' ? options.probe_timeout_ms : options.timeout_ms,
-  ).catch((error: ClientError) => error);
+  const probe_ms = link.cancels === 'message' && era === 'auto' ? options.probe_timeout_ms : options.timeout_ms;
+  const ask = (): Promise<Agreement | ClientError> => discover(link, self, options, probe_ms).catch((error: ClientError) => error);
+  let probe = await ask();
+  // A server that refuses a version and lists it is asked once more: the list is what counts.
+  if (probe instanceof ClientError && supportedOf(probe)?.includes(MODERN) === true) probe = await ask();
   const listed = probe instanceof ClientError ? supportedOf(probe) : probe.supported_versions;
-  if (!(probe instanceof ClientError) && listed?.includes(MODERN) === true) return probe;
+  if (listed?.includes(MODERN) === true) {
+    if (probe instanceof ClientError) throw probe;
+    return probe;
+  }
   if (listed !== undefined) {
     // The server is modern, and knows no revision that we do; or it lists legacy ones that it wants a handshake for.
     const common = legacy.filter((version) => listed.includes(version));

@@ -91,6 +91,19 @@ describe('era negotiation over HTTP', () => {
     assert.deepEqual(methods, ['server/discover']);
   });
 
+  it('a server that lists the version which it refused is asked once more', async () => {
+    let refusals = 1;
+    const reply = modern((message) => {
+      if (message.method !== 'server/discover' || refusals-- <= 0) return undefined;
+      return { error: { code: -32022, message: 'no', data: { supported: ['2026-07-28'] } } };
+    });
+    const twice = ['server/discover', 'server/discover'];
+    assert.deepEqual((await negotiated(reply)).methods, twice);
+    refusals = 9;
+    const { error, methods } = await negotiated(reply);
+    assert.deepEqual([error?.rpc?.code, methods], [-32022, twice]);
+  });
+
   it('an era that was asked for is not left', async () => {
     const { error, methods } = await negotiated(legacy(), { era: 'modern' });
     assert.deepEqual([error?.code, methods], ['NO_COMMON_VERSION', ['server/discover']]);

@@ -34,15 +34,29 @@ export async function scoredScenarios(revision: string): Promise<readonly string
   return set.server;
 }
 
-async function run(name: string, args: readonly string[]): Promise<SuiteResult> {
+/** Runs one client scenario of the official suite; `program` is started with the URL of the suite's server as its last argument. */
+export async function runClientScenario(scenario: string, program: string): Promise<ScenarioResult> {
+  const args = ['client', '--command', `${process.execPath} ${program}`, '--scenario', scenario];
+  const results = await runCommand('@modelcontextprotocol/conformance', args, /OVERALL: /, /^(.+)-\d{4}-\d\d-\d\dT/);
+  const result = results.get(scenario);
+  if (result === undefined) throw new Error(`the suite wrote no result of ${scenario}, but of ${[...results.keys()].join(', ')}`);
+  return result;
+}
+
+function run(name: string, args: readonly string[]): Promise<SuiteResult> {
+  return runCommand(name, ['server', ...args], /=== SUMMARY ===/, /^server-(.+)-\d{4}-\d\d-\d\dT/);
+}
+
+/** Runs the suite; `done` is what it says when it is. `named` finds the scenario in the name of a result's folder. */
+async function runCommand(name: string, args: readonly string[], done: RegExp, named: RegExp): Promise<SuiteResult> {
   const folder = await mkdtemp(join(tmpdir(), 'conformance-'));
-  const child = startChild([packagePath(name, 'dist/index.js'), 'server', ...args, '-o', folder], {}, node());
+  const child = startChild([packagePath(name, 'dist/index.js'), ...args, '-o', folder], {}, node());
   try {
-    await child.says(/=== SUMMARY ===/, 120_000);
+    await child.says(done, 120_000);
     await child.ended;
     const results = new Map<string, ScenarioResult>();
     for (const result of await readdir(folder)) {
-      const [, scenario] = /^server-(.+)-\d{4}-\d\d-\d\dT/.exec(result) ?? [];
+      const [, scenario] = named.exec(result) ?? [];
       if (scenario !== undefined) results.set(scenario, toResult(JSON.parse(await readFile(join(folder, result, 'checks.json'), 'utf8'))));
     }
     return results;
