@@ -1,18 +1,36 @@
+import type { Config } from '../config/schema/config.js';
 import type { RuntimeConfig } from '../config/schema/runtimes.js';
+import { ConfigError, type ConfigProblem } from '../errors/error.js';
 import type { PeerRuntime } from '../runtime/peer/peer-runtime.js';
 import { createTransportRuntime } from '../runtime/transport.js';
-import { findTransport } from './find-transport.js';
+import { findTransport, type OpenTransport } from './find-transport.js';
 import type { StdioSourceDeps } from './stdio.js';
+
+type TransportConfig = Extract<RuntimeConfig, { readonly kind: 'transport' }>;
+
+/** What is wrong with the modules of transports and their options. They are loaded, and nothing of them is opened. */
+export async function transportProblems({ runtimes }: Config, folder: string): Promise<readonly ConfigProblem[]> {
+  const checks = Object.entries(runtimes).map(async ([name, options]) => {
+    if (options.kind !== 'transport') return [];
+    return find(name, options, folder).then(
+      () => [],
+      (error: unknown) => {
+        if (error instanceof ConfigError) return error.problems;
+        throw error;
+      },
+    );
+  });
+  return (await Promise.all(checks)).flat();
+}
 
 /** Loads the module of a runtime of kind `transport` and opens the runtime. Nothing is connected yet. Rejects with ConfigError. */
 export async function openTransportRuntime(
   name: string,
-  options: Extract<RuntimeConfig, { readonly kind: 'transport' }>,
+  options: TransportConfig,
   folder: string,
   deps: StdioSourceDeps,
 ): Promise<PeerRuntime> {
-  const where = { module: `runtimes.${name}.module`, options: `runtimes.${name}.options` };
-  const open = await findTransport({ module: options.module, options: options.options, folder, where });
+  const open = await find(name, options, folder);
   const { metrics, version } = deps;
   const restarts = metrics.counter('runtime_restarts_total', '', ['runtime', 'reason']);
   const junk = metrics.counter('runtime_junk_total', '', ['runtime', 'reason']);
@@ -25,4 +43,8 @@ export async function openTransportRuntime(
       ended: (reason) => restarts.add({ runtime: name, reason }),
     },
   );
+}
+
+function find(name: string, { module, options }: TransportConfig, folder: string): Promise<OpenTransport> {
+  return findTransport({ module, options, folder, where: { module: `runtimes.${name}.module`, options: `runtimes.${name}.options` } });
 }

@@ -1,6 +1,7 @@
 import { builtins } from '../../gates/index.js';
 import { certificateProblems } from '../assembly/certificates.js';
 import { chainInput } from '../assembly/snapshot.js';
+import { transportProblems } from '../assembly/transport.js';
 import { publicUrl } from '../assembly/urls.js';
 import { examineConfig, type LoadedConfig } from '../config/load.js';
 import { locate } from '../config/source.js';
@@ -27,7 +28,7 @@ export async function loadCheckedConfig(options: ConfigOption, io: CliIo): Promi
 /** What is wrong with the gates and the certificates of a config that is sound in itself. */
 export async function gateProblems(loaded: LoadedConfig): Promise<readonly ConfigProblem[]> {
   const gates = await checkChains(chainInput(loaded, publicUrl(loaded.config)), { builtins, folder: loaded.folder });
-  return [...gates, ...certificateProblems(loaded.config)];
+  return [...gates, ...(await transportProblems(loaded.config, loaded.folder)), ...certificateProblems(loaded.config)];
 }
 
 /** The gates and chains that are sound in a config that is not. What is broken is left out, but routes keep their number. */

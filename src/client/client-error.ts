@@ -88,4 +88,5 @@ const KNOWN: ReadonlySet<string> = new Set<ClientErrorCode>([
   'ENDED',
   'TOO_LARGE',
   'BROKEN',
+  'CALLBACK_FAILED',
 ]);

@@ -28,6 +28,7 @@ export function readTarget({ url, headers = {}, bearer, ca }: TargetOptions): Ht
   if (protocol !== 'http:' && protocol !== 'https:') throw new TypeError('the URL of an MCP server begins with http:// or https://');
   if (username !== '' || password !== '')
     throw new TypeError('the URL must not hold a user name or password: use the bearer option or headers');
+  if (typeof bearer === 'string' && !BEARER.test(bearer)) throw new TypeError(BAD_TOKEN);
   const fixed: string[] = [];
   for (const [name, value] of Object.entries(headers)) {
     if (!TOKEN.test(name) || !FIELD.test(value))
@@ -43,7 +44,7 @@ export function readTarget({ url, headers = {}, bearer, ca }: TargetOptions): Ht
       const list = [...fixed];
       if (bearer !== undefined) {
         const token = typeof bearer === 'string' ? bearer : await bearer();
-        if (!BEARER.test(token)) throw new TypeError('the bearer token has characters that no token has (RFC 6750 section 2.1)');
+        if (!BEARER.test(token)) throw new TypeError(BAD_TOKEN);
         list.push('authorization', `Bearer ${token}`);
       }
       for (const [name, value] of Object.entries(own)) list.push(name, value);
@@ -53,6 +54,7 @@ export function readTarget({ url, headers = {}, bearer, ca }: TargetOptions): Ht
   };
 }
 
+const BAD_TOKEN = 'the bearer token has characters that no token has (RFC 6750 section 2.1)';
 const TOKEN = /^[!#$%&'*+\-.^_`|~0-9A-Za-z]{1,128}$/;
 const FIELD = /^[\t\x20-\x7e\x80-\xff]*$/;
 const BEARER = /^[A-Za-z0-9\-._~+/]+=*$/;

@@ -117,7 +117,7 @@ class HttpTransport implements Transport {
       const headers = await this.#target.headers(options);
       leased.client.dispatch({ path: this.#target.path, method: 'POST', headers: [...headers, ...POST], body }, exchange);
     } catch (error) {
-      exchange.onError(error as Error);
+      notSent(exchange, error);
     }
     return { outcome: await exchange.done, exchange };
   }
@@ -178,7 +178,7 @@ class HttpTransport implements Transport {
         const from = last_event_id === undefined ? [] : ['last-event-id', last_event_id];
         client.dispatch({ path: this.#target.path, method, headers: [...headers, ...accept, ...from], body: null }, exchange);
       })
-      .catch((error: unknown) => exchange.onError(error as Error));
+      .catch((error: unknown) => notSent(exchange, error));
     return exchange;
   }
 
@@ -237,6 +237,13 @@ const POST = ['content-type', 'application/json', 'accept', 'application/json, t
 const DONE: TransportOutcome<void> = { ok: true, value: undefined };
 const CLOSED: TransportFault = { code: 'CLOSED', message: 'the connection is closed' };
 const CANCELLED: TransportFault = { code: 'CANCELLED', message: 'the request was cancelled' };
+
+/** Only what fetches the token can fail before anything is sent. */
+function notSent(exchange: HttpExchange, error: unknown): void {
+  const why = error instanceof Error ? error.message : String(error);
+  exchange.stop({ code: 'CALLBACK_FAILED', message: `no token could be had: ${why}` });
+  exchange.onError(error instanceof Error ? error : new Error(why));
+}
 
 function pick(options: HttpTransportOptions): Partial<typeof DEFAULTS> {
   return Object.fromEntries(

@@ -96,8 +96,8 @@ describe('portcullis call', () => {
       [nobody.code, nobody.stderr],
       [69, 'error: cannot connect to http://127.0.0.1:1: nobody listens there (ECONNREFUSED)\n'],
     );
-    const late = await run(url, 'echo', '{"text":"hang"}', '--timeout', '200');
-    assert.deepEqual([late.code, late.stderr], [69, 'error: tools/call was not answered within 200 ms\n']);
+    const late = await run(url, 'echo', '{"text":"hang"}', '--timeout', '2000');
+    assert.deepEqual([late.code, late.stderr], [69, 'error: tools/call was not answered within 2000 ms\n']);
   });
 
   it('explains a challenge, exit 77', async () => {

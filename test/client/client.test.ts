@@ -190,6 +190,29 @@ describe('a client of a modern server', () => {
     await within(reply, thrown, async (client) => assert.equal((await failure(client.callTool('ask'))).code, 'CALLBACK_FAILED'));
   });
 
+  it('asks for its token before each request; what fails there is told as that', async () => {
+    const server = await startAnswers(modern());
+    let calls = 0;
+    const bearer = (): string => {
+      calls++;
+      if (calls === 3) throw new Error('the vault is shut');
+      return calls === 4 ? 'a b' : `t${calls}`;
+    };
+    const client = await connect({ http: `${server.url}/mcp`, bearer });
+    await client.callTool('echo');
+    assert.deepEqual(
+      server.seen.map(({ headers }) => headers.authorization),
+      ['Bearer t1', 'Bearer t2'],
+    );
+    for (const message of ['the vault is shut', 'the bearer token has characters that no token has (RFC 6750 section 2.1)']) {
+      const error = await failure(client.callTool('echo'));
+      assert.deepEqual([error.code, error.message], ['CALLBACK_FAILED', `no token could be had: ${message}`]);
+    }
+    await client.callTool('echo');
+    await client.close();
+    await server.close();
+  });
+
   it('collects pages up to its limits, and cuts nothing', async () => {
     const reply = modern((message) => {
       if (message.method !== 'prompts/list') return undefined;

@@ -1,8 +1,11 @@
 import assert from 'node:assert/strict';
+import { readFileSync } from 'node:fs';
 import { type AddressInfo, createServer, type Server, type Socket } from 'node:net';
 import { after, before, describe, it } from 'node:test';
 import { type Client, connect } from '../../src/client.js';
 import { serveStdio } from '../../src/server.js';
+import { runCli } from '../support/cli.js';
+import { folderWith } from '../support/config-files.js';
 import { server as doors, hub, noticed } from '../support/doors-server.js';
 import { until } from '../support/e2e/until.js';
 import { repositoryPath } from '../support/repository.js';
@@ -130,5 +133,14 @@ describe('a runtime whose transport misbehaves', () => {
       /runtimes\.far\.options\.who: unknown key; did you mean how\?/,
     );
     assert.match(await told({ kind: 'transport', module: 'none' }), /runtimes\.far\.module/);
+  });
+
+  it('validate tells it, with the place', async () => {
+    const yaml = `runtimes:\n  far: { kind: transport, module: file:./misbehaving.mjs, options: { how: 'nothin' } }\nroutes: [{ path: /mcp, public: true, runtime: far }]\n`;
+    const files = folderWith({ 'portcullis.yaml': yaml, 'misbehaving.mjs': readFileSync(`${folder}/misbehaving.mjs`, 'utf8') });
+    const { code, stderr } = await runCli(['validate', '-c', 'portcullis.yaml'], files.folder);
+    files.remove();
+    assert.equal(code, 78);
+    assert.match(stderr, /portcullis\.yaml:2:\d+ runtimes\.far\.options\.how: must be one of nothing, /);
   });
 });
