@@ -7,7 +7,7 @@ import { GatewayError } from '../errors/error.js';
 import type { Asked } from './asked.js';
 import type { Ticking, WorkView } from './connection.js';
 import { AnswerStream, EventStream } from './event-stream.js';
-import { errorBody, type Refusal, sendRefusal, sendWhole } from './reply.js';
+import { errorBody, type Refusal, sendBytes, sendRefusal, sendWhole } from './reply.js';
 import type { StreamSlots } from './slots.js';
 import { completion, EVENT_HEADERS, outcomeOf, streamKind } from './stream-answer.js';
 
@@ -104,7 +104,7 @@ export class CallExchange implements Exchange, Ticking {
     if (response === undefined) return;
     if (!this.#asked.accepts_json && status === 200) return this.#respondAsEvent(headers, body);
     const list = [...headers, 'content-length', String(body.length), 'x-request-id', this.#asked.request_id, ...this.#asked.extra];
-    sendWhole(response, status, list, body, false);
+    sendBytes(response, status, list, body);
   }
 
   stream(status: number, headers: HeaderList, length: number | undefined): AnswerWriter {

@@ -36,6 +36,7 @@ export class JsonAnswer implements Answer {
     }
     if (this.#writer !== undefined) return this.#pass(chunk);
     this.#chunks.push(chunk);
+    if (this.#chunks.length > MAX_PIECES) this.#chunks = [Buffer.concat(this.#chunks)];
     return this.#size <= this.#gather || this.#open();
   }
 
@@ -83,3 +84,6 @@ export class JsonAnswer implements Answer {
     this.#writer.end('error', 'upstream_error');
   }
 }
+
+/** An answer that comes byte by byte is not held as as many buffers. */
+const MAX_PIECES = 64;

@@ -97,6 +97,7 @@ export function createProxied(options: ProxiedOptions, deps: ProxiedDeps): Proxi
   };
   const pool = new UpstreamPool({
     origin,
+    connections,
     ca: options.ca,
     clock,
     onConnected: (seconds) => telemetry.upstreamConnected(name, seconds),

@@ -3,12 +3,15 @@ import { type ConnectionOwner, UpstreamConnection } from './connection.js';
 import { type Connector, createConnector } from './connector.js';
 import type { UpstreamLine, UpstreamListener, UpstreamRequest } from './exchange.js';
 import { UpstreamFailure } from './fault.js';
+import { Rest } from './rest.js';
 
 export interface UpstreamPoolOptions {
   /** Scheme, host and port. */
   readonly origin: string;
   /** PEM of the certificate authorities that the upstream must chain to; undefined: the public ones. */
   readonly ca?: string | undefined;
+  /** Beyond so many open ones an exchange waits for one that rests instead of opening another. */
+  readonly connections: number;
   /** Time to open a connection, TLS included; default 10 000. Beyond it the exchange fails with `CONNECT_TIMEOUT`. */
   readonly connect_timeout_ms?: number | undefined;
   readonly clock: Clock;
@@ -25,13 +28,10 @@ export class UpstreamPool implements ConnectionOwner {
   readonly #options: UpstreamPoolOptions;
   readonly #all = new Set<UpstreamConnection>();
   readonly #idle: UpstreamConnection[] = [];
-  /** Answered in this turn of the event loop, and in the one before; see `#rest`. */
-  #fresh = new Set<UpstreamConnection>();
-  #resting = new Set<UpstreamConnection>();
-  #turn: NodeJS.Immediate | undefined;
+  readonly #rest = new Rest((connection) => this.#offer(connection));
   /** Those that are being opened, with what ends the attempt. */
   readonly #opening = new Map<UpstreamConnection, { readonly began_ms: number; readonly limit: Timer }>();
-  /** Exchanges that wait for one of `#opening` or `#resting`, oldest first. */
+  /** Exchanges that wait for one of `#opening` or `#rest`, oldest first. */
   readonly #waiting = new Set<Waiting>();
   #sweep: Timer | undefined;
   #emptied: (() => void)[] = [];
@@ -44,7 +44,7 @@ export class UpstreamPool implements ConnectionOwner {
 
   /** Connections that are idle and being opened, and exchanges that wait for a connection. */
   get stats(): { readonly free: number; readonly pending: number; readonly waiting: number } {
-    return { free: this.#idle.length + this.#fresh.size + this.#resting.size, pending: this.#opening.size, waiting: this.#waiting.size };
+    return { free: this.#idle.length + this.#rest.size, pending: this.#opening.size, waiting: this.#waiting.size };
   }
 
   /** Begins an exchange. After `close` it fails at once with `STOPPED`. */
@@ -64,7 +64,7 @@ export class UpstreamPool implements ConnectionOwner {
   async close(deadline_ms: number): Promise<void> {
     this.#closed = true;
     this.#sweep?.cancel();
-    const unused = this.#waiting.size > 0 ? [] : [...this.#fresh, ...this.#resting, ...this.#opening.keys()];
+    const unused = this.#waiting.size > 0 ? [] : [...this.#rest.all(), ...this.#opening.keys()];
     for (const connection of [...this.#idle, ...unused]) connection.end(stopped());
     if (this.#all.size === 0) return;
     let limit: Timer | undefined;
@@ -88,19 +88,16 @@ export class UpstreamPool implements ConnectionOwner {
     const keep_ms = idle_s === undefined ? IDLE_MS : Math.min(idle_s * 1000 - MARGIN_MS, MOST_IDLE_MS);
     if (this.#closed || keep_ms <= 0) return connection.end(stopped());
     connection.expires_at_ms = this.#options.clock.mono_ms() + keep_ms;
-    this.#fresh.add(connection);
-    this.#turn ??= setImmediate(this.#rest);
-    // It only follows the next poll then, and does not cut it short.
-    if (this.#waiting.size === 0) this.#turn.unref();
+    this.#rest.add(connection);
   }
 
   gone(connection: UpstreamConnection, error: Error | undefined): void {
     this.#all.delete(connection);
-    if (this.#fresh.delete(connection) || this.#resting.delete(connection)) this.#provide();
+    if (this.#rest.delete(connection)) this.#provide();
     else if (this.#attempted(connection) === undefined) {
       const at = this.#idle.indexOf(connection);
       if (at >= 0) this.#idle.splice(at, 1);
-    } else if (this.#short()) {
+    } else if (this.#waiting.size > this.#opening.size + this.#rest.size) {
       // One attempt, one failure: the others have attempts of their own.
       for (const waiting of this.#waiting) {
         waiting.fail(error ?? stopped());
@@ -110,20 +107,6 @@ export class UpstreamPool implements ConnectionOwner {
     if (this.#all.size > 0) return;
     for (const resolve of this.#emptied) resolve();
   }
-
-  /**
-   * Runs at the end of each turn of the event loop in which a connection was answered, and of the next: a connection carries another
-   * exchange only after a whole poll has found nothing more to read. What an upstream sends behind its answer, in whatever pieces,
-   * closes the connection so, and is never taken for the answer to somebody else.
-   */
-  readonly #rest = (): void => {
-    const rested = this.#resting;
-    this.#resting = this.#fresh;
-    this.#fresh = new Set();
-    this.#turn = this.#resting.size === 0 ? undefined : setImmediate(this.#rest);
-    for (const connection of rested) this.#offer(connection);
-    if (this.#waiting.size === 0) this.#turn?.unref();
-  };
 
   /** Gives a connection that may be used to the exchange that waits longest. */
   #offer(connection: UpstreamConnection): void {
@@ -136,15 +119,11 @@ export class UpstreamPool implements ConnectionOwner {
     this.#sweep ??= this.#options.clock.interval(SWEEP_MS, () => this.#expire());
   }
 
-  /** Exchanges wait that no connection is on its way to. */
-  #short(): boolean {
-    return this.#waiting.size > this.#opening.size + this.#fresh.size + this.#resting.size;
-  }
-
   /** Sees to it that every exchange that waits will have a connection. */
   #provide(): void {
-    if (this.#short()) this.#open();
-    else if (this.#waiting.size > 0) this.#turn?.ref();
+    if (this.#waiting.size <= this.#opening.size) return;
+    if (this.#all.size < this.#options.connections || this.#waiting.size > this.#opening.size + this.#rest.size) this.#open();
+    else this.#rest.hurry();
   }
 
   #take(): UpstreamConnection | undefined {

@@ -12,6 +12,8 @@ import { closeServer, listen } from './upstream.js';
 export type Asked = (socket: Socket, request: string, nth: number) => void;
 
 export interface RawSetup {
+  /** Of the pool: with 1, the default, an exchange waits for a connection that rests. */
+  readonly connections?: number;
   readonly tls?: TlsOptions;
   readonly ca?: string;
   readonly host?: string;
@@ -53,7 +55,14 @@ export async function rawUpstream(asked: Asked, setup: RawSetup = {}): Promise<R
   const clock = makeClock();
   const origin = `${tls === undefined ? 'http' : 'https'}://${host.includes(':') ? `[${host}]` : host}:${port}`;
   const { ca, connect_timeout_ms } = setup;
-  const pool = new UpstreamPool({ origin, ca, connect_timeout_ms, clock, onConnected: () => undefined });
+  const pool = new UpstreamPool({
+    origin,
+    connections: setup.connections ?? 1,
+    ca,
+    connect_timeout_ms,
+    clock,
+    onConnected: () => undefined,
+  });
   const hearings: Hearing[] = [];
   return {
     pool,

@@ -147,12 +147,30 @@ describe('upstream: the pool', () => {
     await up.close();
   });
 
+  it('while fewer than `connections` are open, an exchange does not wait for one that rests', async () => {
+    const up = await rawUpstream((socket) => socket.write(answer('x')), { connections: 2 });
+    let last = up.ask('{}');
+    for (let i = 0; i < 20; i++) {
+      const next = new Hearing();
+      const end = last.onEnd.bind(last);
+      last.onEnd = () => {
+        up.ask('{}', next);
+        end();
+      };
+      await last.done;
+      last = next;
+    }
+    assert.equal(await last.done, '200 x');
+    assert.equal(up.accepted.length, 2);
+    await up.close();
+  });
+
   it('a refused connection fails one exchange each', async () => {
     const server = createServer();
     const port = await listen(server);
     await new Promise((resolve) => server.close(resolve));
     const clock = makeClock();
-    const pool = new UpstreamPool({ origin: `http://127.0.0.1:${port}`, clock, onConnected: () => undefined });
+    const pool = new UpstreamPool({ connections: 1, origin: `http://127.0.0.1:${port}`, clock, onConnected: () => undefined });
     const heard = Array.from({ length: 5 }, () => new Hearing());
     for (const one of heard) pool.dispatch({ head: 'GET / HTTP/1.1\r\n', body: undefined }, one);
     assert.deepEqual(await Promise.all(heard.map((one) => one.done)), Array(5).fill('ECONNREFUSED'));
@@ -165,7 +183,13 @@ describe('upstream: the pool', () => {
     const silent = createServer((socket) => socket.on('error', () => undefined).resume());
     const port = await listen(silent);
     const clock = makeClock();
-    const pool = new UpstreamPool({ origin: `https://127.0.0.1:${port}`, connect_timeout_ms: 700, clock, onConnected: () => undefined });
+    const pool = new UpstreamPool({
+      connections: 1,
+      origin: `https://127.0.0.1:${port}`,
+      connect_timeout_ms: 700,
+      clock,
+      onConnected: () => undefined,
+    });
     const heard = [new Hearing(), new Hearing()];
     for (const one of heard) pool.dispatch({ head: 'GET / HTTP/1.1\r\n', body: undefined }, one);
     await quiet();

@@ -1,0 +1,64 @@
+import type { UpstreamConnection } from './connection.js';
+
+/**
+ * Where a connection waits after an answer, until a whole poll of the event loop has found nothing more to read on it. What an
+ * upstream sends behind its answer, in whatever pieces, closes the connection so, and is never taken for the answer to somebody
+ * else. Costs one immediate a turn of the loop, however many connections rest.
+ */
+export class Rest {
+  readonly #rested: (connection: UpstreamConnection) => void;
+  /** Answered in this turn, and in the one before. */
+  #fresh: UpstreamConnection[] = [];
+  #resting: UpstreamConnection[] = [];
+  #turn: NodeJS.Immediate | undefined;
+  #hurried = false;
+
+  constructor(rested: (connection: UpstreamConnection) => void) {
+    this.#rested = rested;
+  }
+
+  get size(): number {
+    return this.#fresh.length + this.#resting.length;
+  }
+
+  add(connection: UpstreamConnection): void {
+    this.#fresh.push(connection);
+    this.#turn ??= this.#next();
+  }
+
+  /** False: it did not rest here. */
+  delete(connection: UpstreamConnection): boolean {
+    return remove(this.#fresh, connection) || remove(this.#resting, connection);
+  }
+
+  /** Somebody waits for one of these: polls return at once until nobody rests. */
+  hurry(): void {
+    this.#hurried = true;
+    this.#turn?.ref();
+  }
+
+  all(): UpstreamConnection[] {
+    return [...this.#fresh, ...this.#resting];
+  }
+
+  readonly #pass = (): void => {
+    const rested = this.#resting;
+    this.#resting = this.#fresh;
+    this.#fresh = [];
+    if (this.#resting.length === 0) this.#hurried = false;
+    this.#turn = this.#resting.length === 0 ? undefined : this.#next();
+    for (const connection of rested) this.#rested(connection);
+  };
+
+  /** Without a hurry it only follows the next poll, and does not cut it short. */
+  #next(): NodeJS.Immediate {
+    const turn = setImmediate(this.#pass);
+    return this.#hurried ? turn : turn.unref();
+  }
+}
+
+function remove(list: UpstreamConnection[], connection: UpstreamConnection): boolean {
+  const at = list.indexOf(connection);
+  if (at >= 0) list.splice(at, 1);
+  return at >= 0;
+}
