@@ -10,7 +10,7 @@ type Json = ReturnType<typeof JSON.parse>;
 
 /** A modern server whose calls are held until the test answers them; counts its connections. */
 async function holding() {
-  const calls: { readonly socket: Socket; answer(headers?: Record<string, string>): void }[] = [];
+  const calls: { readonly socket: Socket; answer(headers?: Record<string, string>): void; stream(): () => void }[] = [];
   const sockets = new Set<Socket>();
   let accepted = 0;
   const listener: RequestListener = (request, response) => {
@@ -19,7 +19,15 @@ async function holding() {
     request.on('end', () => {
       const message: Json = JSON.parse(text);
       if (message.method === 'server/discover') return reply(response, message.id, { supportedVersions: ['2026-07-28'], capabilities: {} });
-      calls.push({ socket: request.socket, answer: (headers) => reply(response, message.id, { content: [] }, headers) });
+      calls.push({
+        socket: request.socket,
+        answer: (headers) => reply(response, message.id, { content: [] }, headers),
+        stream: () => {
+          response.writeHead(200, { 'content-type': 'text/event-stream' }).flushHeaders();
+          const json = JSON.stringify({ jsonrpc: '2.0', id: message.id, result: { content: [] } });
+          return () => response.end(`data: ${json}\n\n`);
+        },
+      });
     });
   };
   const server = createServer({ keepAliveTimeout: 0 }, listener);
@@ -122,6 +130,23 @@ describe('pins: HTTP client connections', async () => {
       assert.equal(server.accepted, before + more, JSON.stringify(headers));
       await client.close();
     }
+  });
+
+  it('an event stream has a connection of its own', async () => {
+    const client = await open({ pool_size: 1 } as Partial<Target>);
+    const [before, calls] = [server.accepted, server.calls.length];
+    const streamed = client.callTool('x');
+    await until(() => server.calls.length === calls + 1);
+    const end = server.calls[calls]?.stream();
+    const other = client.callTool('x');
+    await until(() => server.calls.length === calls + 2);
+    assert.equal(server.accepted, before + 1);
+    server.calls[calls + 1]?.answer();
+    await other;
+    end?.();
+    await streamed;
+    await until(() => server.calls[calls]?.socket.destroyed === true);
+    await client.close();
   });
 
   it('each option is a positive integer', async () => {
