@@ -53,6 +53,6 @@ export interface LoadTransportOptions extends Partial<TransportHost> {
  */
 export async function loadTransport(module: string, options: LoadTransportOptions = {}): Promise<Transport> {
   const { folder = '.', log = SILENT, clock = systemClock } = options;
-  const open = await findTransport({ module, options: options.options ?? {}, folder, where: { module, options: 'options' } });
+  const open = await findTransport({ module, options: options.options ?? {}, folder, clock, where: { module, options: 'options' } });
   return open({ log, clock });
 }

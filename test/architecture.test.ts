@@ -81,7 +81,7 @@ const TABLE: Readonly<Record<string, Row>> = {
   },
   'gate-chain': {
     ours: ['errors', 'contract'],
-    modules: ['ajv/dist/2020.js', 'fastest-levenshtein', 'node:fs', 'node:module', 'node:path', 'node:url'],
+    modules: ['ajv/dist/2020.js', 'fastest-levenshtein', 'node:crypto', 'node:fs', 'node:module', 'node:path', 'node:url'],
   },
   listener: {
     ours: ['gate-chain', 'route', 'core', 'wire', 'errors', 'contract'],
@@ -153,7 +153,7 @@ const TABLE: Readonly<Record<string, Row>> = {
 };
 
 /** Only these import what a config names. */
-const LOADERS: readonly string[] = ['src/assembly/find-server.ts', 'src/assembly/sdk-server.ts', 'src/gate-chain/import-module.ts'];
+const LOADERS: readonly string[] = ['src/assembly/sdk-server.ts', 'src/gate-chain/load-module.ts'];
 
 /** Only here may time, timers and the process be touched. */
 const CLOCK = 'src/system-clock.ts';

@@ -8,6 +8,7 @@ import { resolveConfig } from '../src/config/load.js';
 import { ConfigSchema } from '../src/config/schema/config.js';
 import { LimitsSchema } from '../src/config/schema/limits.js';
 import { checkChains } from '../src/gate-chain/load.js';
+import { systemClock } from '../src/system-clock.js';
 import { folderWith } from './support/config-files.js';
 import { repositoryPath } from './support/repository.js';
 
@@ -42,7 +43,7 @@ describe('configs in the documentation', () => {
     it(`${name} loads`, async () => {
       const loaded = resolveConfig(completed(fragment), { folder });
       const own = { ...loaded, config: { ...loaded.config, gates: builtinGates(loaded.config.gates), routes: [] } };
-      assert.deepEqual(await checkChains(chainInput(own, 'https://mcp.example.com'), { builtins, folder }), []);
+      assert.deepEqual(await checkChains(chainInput(own, 'https://mcp.example.com'), { builtins, folder, clock: systemClock }), []);
     });
   }
 

@@ -5,6 +5,7 @@ import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, describe, test } from 'node:test';
+import { pathToFileURL } from 'node:url';
 import { ConfigError } from '../src/errors/error.js';
 import { createGateway } from '../src/index.js';
 import { rawExchange } from './support/raw.js';
@@ -83,7 +84,40 @@ describe('reload', () => {
     assert.deepEqual(await gateway.reload(), { restart: ['listener.limits'] }, 'still waiting for the restart');
     writeFileSync(file, yaml('/a/mcp'));
     assert.deepEqual(await gateway.reload(), { restart: [] });
+    writeFileSync(file, yaml('/a/mcp', 'reload: { watch: false }\n'));
+    assert.deepEqual(await gateway.reload(), { restart: ['reload'] });
     await gateway.close();
+  });
+
+  test('code that changed is named; code that did not load and was mended is loaded', async () => {
+    const file = join(folder, 'code.yaml');
+    const hosted = (name: string): string =>
+      yaml('/a/mcp').replace('runtimes: {', `runtimes: { h: { kind: hosted, module: ./${name}.mjs },`);
+    const code = (text: string): void => writeFileSync(join(folder, 'server.mjs'), text);
+    const server = `import { defineServer } from '${pathToFileURL(join(import.meta.dirname, '../src/server.js')).href}';\nexport const server = defineServer({ name: 'h', version: '1.0.0' });\n`;
+    writeFileSync(file, yaml('/a/mcp', 'reload: { watch: false }\n'));
+    const gateway = createGateway(file);
+    await gateway.start();
+    try {
+      writeFileSync(file, `${hosted('server')}  - { path: /h/mcp, public: true, runtime: h }\nreload: { watch: false }\n`);
+      for (const broken of ['export const server = ;', 'throw new Error("no database")', 'import "no-such-package";']) {
+        code(broken);
+        await assert.rejects(
+          gateway.reload(),
+          (error) => error instanceof ConfigError && /runtimes\.h\.module: could not be loaded/.test(error.message),
+        );
+      }
+      await assert.rejects(gateway.reload(), /when you mended a file that it imports, restart/);
+      code(server);
+      assert.deepEqual(await gateway.reload(), { restart: [] });
+      assert.equal(await post(gateway.url, '/h/mcp'), 200);
+      code(`${server}// another\n`);
+      assert.deepEqual(await gateway.reload(), { restart: ['runtimes.h.module (its file)'] });
+      code(server);
+      assert.deepEqual(await gateway.reload(), { restart: [] });
+    } finally {
+      await gateway.close();
+    }
   });
 
   test('a watched file is put in force, also when a ConfigMap swaps its link a second time', async () => {

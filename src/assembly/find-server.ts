@@ -1,19 +1,19 @@
-import { pathToFileURL } from 'node:url';
+import type { Clock } from '../contract/clock.js';
 import { ConfigError } from '../errors/error.js';
-import { findPackage } from '../gate-chain/find-package.js';
+import { moduleUrl } from '../gate-chain/import-module.js';
+import { loadModule } from '../gate-chain/load-module.js';
 
 /**
  * The named export `server` of the module that a hosted runtime names: an absolute file, or `npm:package[/subpath]` installed in
  * or above `folder`. Rejects with a ConfigError at `runtimes.NAME.module` that says what to do; a declaration that `defineServer`
  * refused is told component by component.
  */
-export async function findServer(name: string, module: string, folder: string): Promise<unknown> {
+export async function findServer(name: string, module: string, folder: string, clock: Clock): Promise<unknown> {
   const where = `runtimes.${name}.module`;
   const fail = (message: string) => new ConfigError([{ where, message }]);
   let space: Readonly<Record<string, unknown>>;
   try {
-    const url = module.startsWith('npm:') ? findPackage(module.slice('npm:'.length), folder) : pathToFileURL(module).href;
-    space = (await import(url)) as Readonly<Record<string, unknown>>;
+    space = await loadModule(moduleUrl(module.startsWith('npm:') ? module : `file:${module}`, folder), clock);
   } catch (error) {
     // The module may have a copy of this package of its own, so its ConfigError is told by its shape.
     if (isConfigError(error))

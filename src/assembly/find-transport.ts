@@ -1,3 +1,4 @@
+import type { Clock } from '../contract/clock.js';
 import type { Transport, TransportHost, TransportModule } from '../contract/transport.js';
 import { ConfigError } from '../errors/error.js';
 import { importModule } from '../gate-chain/import-module.js';
@@ -15,6 +16,7 @@ export interface TransportSource {
   /** `npm:package[/subpath]` or `file:path`. */
   readonly module: string;
   readonly options: unknown;
+  readonly clock: Clock;
   /** Where both start. */
   readonly folder: string;
   /** Dotted keys of `module` and `options`. */
@@ -22,10 +24,10 @@ export interface TransportSource {
 }
 
 /** Loads a transport's module and checks its options. Rejects with ConfigError that says what to do. */
-export async function findTransport({ module: use, options, folder, where }: TransportSource): Promise<OpenTransport> {
+export async function findTransport({ module: use, options, folder, clock, where }: TransportSource): Promise<OpenTransport> {
   const fail = (message: string) => new ConfigError([{ where: where.module, message }]);
   if (!/^(?:npm|file):./.test(use)) throw fail('names no module; write npm:<package> or file:<path>');
-  const imported = await importModule(use, folder);
+  const imported = await importModule(use, folder, clock);
   if (!imported.ok) throw fail(imported.message);
   const { transport } = imported.space;
   const wrong = wrongShape(transport);

@@ -8,6 +8,8 @@ import type { Telemetry } from '../contract/telemetry.js';
 import { asRuntime } from '../core/define/server-runtime.js';
 import { ConfigError } from '../errors/error.js';
 import { createExecutor } from '../executor/executor.js';
+import { before } from '../gate-chain/deadline.js';
+import { LOAD_TIMEOUT_MS } from '../gate-chain/load-module.js';
 import { createHosted, type HiddenCall, type HostedRuntime } from '../runtime/hosted.js';
 import { createSdkHosted, type SdkHostedRuntime } from '../runtime/sdk-hosted.js';
 import { findServer } from './find-server.js';
@@ -35,10 +37,10 @@ export interface HostedSourceDeps {
 /** Loads the module of a hosted runtime and opens the runtime on what it exports. Rejects with ConfigError. */
 export async function openHosted(source: HostedSource, deps: HostedSourceDeps): Promise<HostedRuntime | SdkHostedRuntime> {
   const { name, module, folder, max_concurrency, max_queue, state_keys } = source;
-  const server = await findServer(name, module, folder);
   const { log, clock, telemetry, metrics, audit } = deps;
+  const server = await findServer(name, module, folder, clock);
   if (asRuntime(server) === undefined) {
-    const sdk = await sdkServer(server, source);
+    const sdk = await sdkServer(server, source, clock);
     return createSdkHosted({ name, ...sdk }, { log, clock, telemetry, executor: createExecutor({ max_concurrency, max_queue, clock }) });
   }
   const rejected = metrics.counter('executor_rejected_total', '', ['runtime', 'reason']);
@@ -56,12 +58,15 @@ export async function openHosted(source: HostedSource, deps: HostedSourceDeps): 
 }
 
 /** What is not ours must be a factory of the official SDK's servers, found from the module's own folder. */
-async function sdkServer(exported: unknown, { name, module, folder }: HostedSource): Promise<SdkServer> {
+async function sdkServer(exported: unknown, { name, module, folder }: HostedSource, clock: Clock): Promise<SdkServer> {
   const fail = (message: string) => new ConfigError([{ where: `runtimes.${name}.module`, message }]);
   const from = module.startsWith('npm:') ? folder : dirname(module);
-  const sdk = await openSdkServer(exported, from).catch((error: unknown) => {
-    throw fail(error instanceof Error ? error.message : String(error));
-  });
+  const opening = openSdkServer(exported, from);
+  const sdk = await before(opening, LOAD_TIMEOUT_MS, clock, `its factory made no server within ${LOAD_TIMEOUT_MS} ms`).catch(
+    (error: unknown) => {
+      throw fail(error instanceof Error ? error.message : String(error));
+    },
+  );
   if (sdk !== undefined) return sdk;
   throw fail(
     'its export "server" was not made by defineServer of portcullis/server, and is no function that returns an official SDK server (see docs/server.md)',
@@ -95,8 +100,8 @@ const METHODS: Readonly<Record<string, string>> = {
 };
 
 /** The server that the module of a hosted runtime exports. Rejects with ConfigError when there is none that `defineServer` made. */
-export async function loadServer(name: string, module: string, folder: string): Promise<Server> {
-  const server = await findServer(name, module, folder);
+export async function loadServer(name: string, module: string, folder: string, clock: Clock): Promise<Server> {
+  const server = await findServer(name, module, folder, clock);
   if (asRuntime(server) !== undefined) return server as Server;
   const message = 'its export "server" was not made by defineServer of portcullis/server';
   throw new ConfigError([{ where: `runtimes.${name}.module`, message }]);

@@ -3,12 +3,16 @@ import type { Clock } from '../contract/clock.js';
 import type { Log } from '../contract/log.js';
 import type { Metrics } from '../contract/metrics.js';
 import type { Listener } from '../listener/server.js';
+import { outdatedModules } from './outdated-modules.js';
 import { closeSnapshot, openSnapshot, type Snapshot, type SnapshotDeps } from './snapshot.js';
 
 const RETIRE_POLL_MS = 1000;
 const CLOSE_MS = 2000;
 
-/** What a reload came to. `restart` names the keys whose values differ from those the process started with: only a restart puts them in force. */
+/**
+ * What a reload came to. `restart` names what only a restart puts in force: keys whose values differ from those the process started
+ * with, and keys of modules whose file is another than the one that was loaded.
+ */
 export interface ReloadResult {
   readonly restart: readonly string[];
 }
@@ -78,7 +82,8 @@ export class Snapshots {
     this.#succeeded = 1;
     this.#counter.add({ outcome: 'succeeded' });
     if (before !== undefined) retireLater(this.#deps.clock, () => this.#retire(before));
-    return { restart: this.#started === undefined ? [] : restartKeys(this.#started, loaded) };
+    const keys = this.#started === undefined ? [] : restartKeys(this.#started, loaded);
+    return { restart: [...keys, ...outdatedModules(loaded.config, loaded.folder)] };
   }
 
   async #swap(loaded: LoadedConfig, public_url: string): Promise<void> {
@@ -120,6 +125,7 @@ function restartKeys({ config: before }: LoadedConfig, { config: after }: Loaded
     ['listener.limits', before.listener.limits, after.listener.limits],
     ['ops', before.ops, after.ops],
     ['telemetry', before.telemetry, after.telemetry],
+    ['reload', before.reload, after.reload],
   ];
   return pairs.filter(([, was, is]) => JSON.stringify(was) !== JSON.stringify(is)).map(([key]) => key);
 }

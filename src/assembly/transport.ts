@@ -1,5 +1,6 @@
 import type { Config } from '../config/schema/config.js';
 import type { RuntimeConfig } from '../config/schema/runtimes.js';
+import type { Clock } from '../contract/clock.js';
 import { ConfigError, type ConfigProblem } from '../errors/error.js';
 import type { PeerRuntime } from '../runtime/peer/peer-runtime.js';
 import { createTransportRuntime } from '../runtime/transport.js';
@@ -9,10 +10,10 @@ import type { StdioSourceDeps } from './stdio.js';
 type TransportConfig = Extract<RuntimeConfig, { readonly kind: 'transport' }>;
 
 /** What is wrong with the modules of transports and their options. They are loaded, and nothing of them is opened. */
-export async function transportProblems({ runtimes }: Config, folder: string): Promise<readonly ConfigProblem[]> {
+export async function transportProblems({ runtimes }: Config, folder: string, clock: Clock): Promise<readonly ConfigProblem[]> {
   const checks = Object.entries(runtimes).map(async ([name, options]) => {
     if (options.kind !== 'transport') return [];
-    return find(name, options, folder).then(
+    return find(name, options, folder, clock).then(
       () => [],
       (error: unknown) => {
         if (error instanceof ConfigError) return error.problems;
@@ -30,7 +31,7 @@ export async function openTransportRuntime(
   folder: string,
   deps: StdioSourceDeps,
 ): Promise<PeerRuntime> {
-  const open = await find(name, options, folder);
+  const open = await find(name, options, folder, deps.clock);
   const { metrics, version } = deps;
   const restarts = metrics.counter('runtime_restarts_total', '', ['runtime', 'reason']);
   const junk = metrics.counter('runtime_junk_total', '', ['runtime', 'reason']);
@@ -45,6 +46,7 @@ export async function openTransportRuntime(
   );
 }
 
-function find(name: string, { module, options }: TransportConfig, folder: string): Promise<OpenTransport> {
-  return findTransport({ module, options, folder, where: { module: `runtimes.${name}.module`, options: `runtimes.${name}.options` } });
+function find(name: string, { module, options }: TransportConfig, folder: string, clock: Clock): Promise<OpenTransport> {
+  const where = { module: `runtimes.${name}.module`, options: `runtimes.${name}.options` };
+  return findTransport({ module, options, folder, clock, where });
 }

@@ -8,6 +8,7 @@ import { locate } from '../config/source.js';
 import type { View } from '../config/view.js';
 import { ConfigError, type ConfigProblem } from '../errors/error.js';
 import { type ChainInput, checkChains } from '../gate-chain/load.js';
+import { systemClock } from '../system-clock.js';
 import { type ConfigOption, configFileOf } from './config-option.js';
 import type { CliIo } from './io.js';
 
@@ -18,7 +19,10 @@ import type { CliIo } from './io.js';
 export async function loadCheckedConfig(options: ConfigOption, io: CliIo): Promise<LoadedConfig> {
   const { loaded, problems, view, source } = examineConfig(configFileOf(options, io), { env: io.env, cwd: io.cwd });
   const told = new Set(problems.map((problem) => problem.where));
-  const found = loaded === undefined ? await checkChains(soundChains(view), { builtins, folder: view.folder }) : await gateProblems(loaded);
+  const found =
+    loaded === undefined
+      ? await checkChains(soundChains(view), { builtins, folder: view.folder, clock: systemClock })
+      : await gateProblems(loaded);
   const more = found.filter(({ where }) => !told.has(where));
   const all = [...problems, ...more.map((problem) => locate(problem, source))];
   if (loaded === undefined || all.length > 0) throw new ConfigError(all.sort(byPlace));
@@ -27,8 +31,8 @@ export async function loadCheckedConfig(options: ConfigOption, io: CliIo): Promi
 
 /** What is wrong with the gates and the certificates of a config that is sound in itself. */
 export async function gateProblems(loaded: LoadedConfig): Promise<readonly ConfigProblem[]> {
-  const gates = await checkChains(chainInput(loaded, publicUrl(loaded.config)), { builtins, folder: loaded.folder });
-  return [...gates, ...(await transportProblems(loaded.config, loaded.folder)), ...certificateProblems(loaded.config)];
+  const gates = await checkChains(chainInput(loaded, publicUrl(loaded.config)), { builtins, folder: loaded.folder, clock: systemClock });
+  return [...gates, ...(await transportProblems(loaded.config, loaded.folder, systemClock)), ...certificateProblems(loaded.config)];
 }
 
 /** The gates and chains that are sound in a config that is not. What is broken is left out, but routes keep their number. */

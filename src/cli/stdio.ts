@@ -27,7 +27,7 @@ async function serve(loaded: LoadedConfig, wanted: string | undefined, io: RunIo
   const [name, module] = hostedOf(loaded, wanted);
   const { input, output } = io.claimStdio();
   const log = createLog({ level: config.telemetry.log.level, format: 'json', write: io.stderr, clock: systemClock });
-  const server = await loadServer(name, module, folder).catch((error: unknown) => {
+  const server = await loadServer(name, module, folder, systemClock).catch((error: unknown) => {
     throw located(error, loaded);
   });
   const stop = new AbortController();

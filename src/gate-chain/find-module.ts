@@ -1,3 +1,4 @@
+import type { Clock } from '../contract/clock.js';
 import type { GateModule } from '../contract/gate.js';
 import { importModule } from './import-module.js';
 import { nearest } from './nearest.js';
@@ -11,7 +12,12 @@ export type Found = { readonly ok: true; readonly module: GateModule } | { reado
  * The gate module that `use` names: a built-in, `npm:package[/subpath]` installed in or above `folder`, or `file:path`
  * relative to `folder`. The module is the named export `gate`. Never rejects: the message tells the operator what to do.
  */
-export async function findModule(use: string, builtins: Readonly<Record<string, GateModule>>, folder: string): Promise<Found> {
+export async function findModule(
+  use: string,
+  builtins: Readonly<Record<string, GateModule>>,
+  folder: string,
+  clock: Clock,
+): Promise<Found> {
   if (!use.startsWith('npm:') && !use.startsWith('file:')) {
     const module = Object.hasOwn(builtins, use) ? builtins[use] : undefined;
     if (module !== undefined) return { ok: true, module };
@@ -19,7 +25,7 @@ export async function findModule(use: string, builtins: Readonly<Record<string, 
     const names = Object.keys(builtins).join(', ');
     return no(`is no built-in gate${close === undefined ? '.' : `; did you mean ${close}?`} Known: ${names}, npm:<package>, file:<path>`);
   }
-  const imported = await importModule(use, folder);
+  const imported = await importModule(use, folder, clock);
   if (!imported.ok) return imported;
   const { gate } = imported.space;
   const message = wrongShape(gate);

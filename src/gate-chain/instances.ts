@@ -1,5 +1,6 @@
 import type { RequestGate, RouteInfo } from '../contract/gate.js';
 import { ConfigError, type ConfigProblem } from '../errors/error.js';
+import { before } from './deadline.js';
 import type { ChainDeps } from './load.js';
 import type { Ready } from './rules.js';
 import { type End, SharedPool } from './shared.js';
@@ -46,7 +47,7 @@ export async function openInstances(places: readonly Place[], deps: ChainDeps): 
           opened[i] = gate;
           return gate;
         });
-        const gate = await before(work, OPEN_TIMEOUT_MS, deps, `did not open within ${OPEN_TIMEOUT_MS} ms`);
+        const gate = await before(work, OPEN_TIMEOUT_MS, clock, `did not open within ${OPEN_TIMEOUT_MS} ms`);
         if (typeof (gate as Partial<RequestGate> | null | undefined)?.decide !== 'function')
           throw new Error('open() returned no gate with a decide function');
       } catch (error) {
@@ -74,15 +75,7 @@ async function closeAll(
   const failed = (error: unknown): void =>
     deps.log.warn({ cause: error instanceof Error ? error.message : String(error) }, 'gate failed to close');
   const end = (close: () => unknown): Promise<void> =>
-    before(new Promise((done) => done(close())), CLOSE_TIMEOUT_MS, deps, late).then(() => {}, failed);
+    before(new Promise((done) => done(close())), CLOSE_TIMEOUT_MS, deps.clock, late).then(() => {}, failed);
   await Promise.all(gates.map((gate) => end(() => gate?.close?.())));
   await closeShared(end);
-}
-
-/** The promise's own end, or a rejection after `timeout_ms`. The timer never outlives the wait. */
-function before<T>(work: Promise<T>, timeout_ms: number, deps: ChainDeps, message: string): Promise<T> {
-  return new Promise((resolve, reject) => {
-    const timer = deps.clock.timer(timeout_ms, () => reject(new Error(message)));
-    work.then(resolve, reject).finally(() => timer.cancel());
-  });
 }

@@ -68,7 +68,7 @@ export interface ChainSet {
 
 /** Opens every gate once for each route it stands before, and once for the listener. Throws a ConfigError with all problems. */
 export async function openChains(input: ChainInput, deps: ChainDeps): Promise<ChainSet> {
-  const { ready, problems } = await prepare(input, deps.builtins, deps.folder);
+  const { ready, problems } = await prepare(input, deps);
   if (problems.length > 0) throw new ConfigError(problems);
   const places: Place[] = [];
   const want = (names: readonly string[], route: RouteInfo): readonly number[] =>
@@ -105,8 +105,11 @@ export async function openChains(input: ChainInput, deps: ChainDeps): Promise<Ch
 }
 
 /** All problems of the chains that show without network and without opening a gate; `portcullis validate` tells them. */
-export async function checkChains(input: ChainInput, deps: Pick<ChainDeps, 'builtins' | 'folder'>): Promise<readonly ConfigProblem[]> {
-  return (await prepare(input, deps.builtins, deps.folder)).problems;
+export async function checkChains(
+  input: ChainInput,
+  deps: Pick<ChainDeps, 'builtins' | 'folder' | 'clock'>,
+): Promise<readonly ConfigProblem[]> {
+  return (await prepare(input, deps)).problems;
 }
 
 function toSlots(indexes: readonly number[], places: readonly Place[], instances: Instances): readonly Slot[] {

@@ -1,3 +1,4 @@
+import type { Clock } from '../contract/clock.js';
 import type { GateModule } from '../contract/gate.js';
 import type { ConfigProblem } from '../errors/error.js';
 import { findModule } from './find-module.js';
@@ -12,11 +13,14 @@ export interface Prepared {
 }
 
 /** Everything about the chains that needs no network and opens nothing: modules, options, order, identities, public routes. */
-export async function prepare(input: ChainInput, builtins: Readonly<Record<string, GateModule>>, folder: string): Promise<Prepared> {
+export async function prepare(
+  input: ChainInput,
+  { builtins, folder, clock }: { readonly builtins: Readonly<Record<string, GateModule>>; readonly folder: string; readonly clock: Clock },
+): Promise<Prepared> {
   const problems: ConfigProblem[] = [];
   const ready = new Map<string, Ready>();
   for (const [name, config] of Object.entries(input.gates)) {
-    const found = await findModule(config.use, builtins, folder);
+    const found = await findModule(config.use, builtins, folder, clock);
     if (!found.ok) {
       problems.push({ where: within(within('gates', name), 'use'), message: `${config.use} ${found.message}` });
       continue;

@@ -107,6 +107,8 @@ function addRoutes(app: FastifyInstance, view: OpsView): void {
   app.post('/reload', async (request, reply) => {
     if (fromPage(request)) return fail(reply, 403, 'ORIGIN_NOT_ALLOWED', 'A browser page may not reload the config.');
     if (view.reload === undefined) return fail(reply, 409, 'NO_CONFIG_FILE', 'This gateway was not started from a file.');
+    // Gates and modules may take longer to open than a silent connection has; each has a deadline of its own.
+    request.raw.socket.setTimeout(0);
     try {
       return { reloaded: true, ...(await view.reload()) };
     } catch (error) {
@@ -116,6 +118,8 @@ function addRoutes(app: FastifyInstance, view: OpsView): void {
         'CONFIG_REFUSED',
         error instanceof ConfigError ? error.message : 'The config cannot be used; the log says why.',
       );
+    } finally {
+      request.raw.socket.setTimeout(TIMEOUT_MS);
     }
   });
 }

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { builtins } from '../../gates/index.js';
 import { type ChainInput, checkChains, type GateConfig } from '../../src/gate-chain/load.js';
+import { systemClock } from '../../src/system-clock.js';
 
 // The option shapes that configs are written to: each built-in gate takes them as they stand here.
 const mtls = { required: true, spiffe_trust_domains: ['corp.example'], principal: 'spiffe_id' };
@@ -78,7 +79,7 @@ const input: ChainInput = {
 };
 
 test('the pinned options and the chains that operators write have no problem', async () => {
-  assert.deepEqual(await checkChains(input, { builtins, folder: '.' }), []);
+  assert.deepEqual(await checkChains(input, { builtins, folder: '.', clock: systemClock }), []);
 });
 
 test('chains of built-in gates in a wrong order or company have one', async () => {
@@ -90,7 +91,7 @@ test('chains of built-in gates in a wrong order or company have one', async () =
     ['token', 'ask'],
   ];
   const routes = wrong.map((names, i) => ({ ...(input.routes[0] as ChainInput['routes'][number]), path: `/${i}`, gates: names }));
-  const problems = await checkChains({ ...input, routes }, { builtins, folder: '.' });
+  const problems = await checkChains({ ...input, routes }, { builtins, folder: '.', clock: systemClock });
   assert.deepEqual(
     problems.map(({ where, message }) => `${where}: ${message}`),
     [

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
-import { connect } from 'node:net';
+import { connect, type Socket } from 'node:net';
 import { describe, it } from 'node:test';
-import { createOps, type OpsView } from '../../src/listener/ops.js';
+import { createOps, type OpsPages, type OpsView } from '../../src/listener/ops.js';
 
 async function withOps(change: Partial<OpsView>, run: (url: string) => Promise<void>): Promise<void> {
   const view: OpsView = {
@@ -37,6 +37,22 @@ function raw(url: string, bytes: string): Promise<string> {
 }
 
 describe('ops listener', () => {
+  it('a reload may last longer than a silent connection: gates and modules have deadlines of their own', async () => {
+    let socket: Socket | undefined;
+    const pages: OpsPages = { allow: {}, add: (app) => void app.addHook('onRequest', async ({ raw }) => void (socket = raw.socket)) };
+    const during: (number | undefined)[] = [];
+    const reload = async () => {
+      during.push(socket?.timeout);
+      return { restart: [] };
+    };
+    await withOps({ pages, reload }, async (url) => {
+      assert.equal((await ask(`${url}/reload`, { method: 'POST' })).status, 200);
+      assert.deepEqual(during, [0]);
+      await ask(`${url}/livez`);
+      assert.ok((socket?.timeout ?? 0) > 0, 'other requests have the limit');
+    });
+  });
+
   it('answers each probe with a status and a JSON body', () =>
     withOps({}, async (url) => {
       assert.match(url, /^http:\/\/127\.0\.0\.1:\d+$/);
