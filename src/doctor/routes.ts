@@ -5,6 +5,7 @@ import type { Clock } from '../contract/clock.js';
 import { ConfigError } from '../errors/error.js';
 import { terminatorHeaders } from '../explain/terminator.js';
 import { type Check, type Finding, fail, ok, runChecks } from './check.js';
+import { ChildEnds } from './child-ends.js';
 import { knock } from './knock.js';
 import { standIn } from './stand-in.js';
 import { type Door, knockAtDoor, shakeHands } from './visitor.js';
@@ -29,14 +30,16 @@ export async function checkRoutes(
   timeout_ms: number,
   stop: AbortSignal,
 ): Promise<readonly Finding[]> {
-  const gateway = standIn(loaded, credentials.certificate !== undefined);
+  const ends = new ChildEnds();
+  const gateway = standIn(loaded, credentials.certificate !== undefined, ends.log);
   // Children are ended before the process is.
   stop.addEventListener('abort', () => void gateway.close());
   try {
     const [started, ...more] = await runChecks([{ name: 'gateway', run: () => start(gateway) }], clock, timeout_ms);
     if (started?.verdict !== 'ok' || more.length > 0) return started === undefined ? more : [started, ...more];
     const checks = loaded.config.routes.map((route) => checkRoute(route, loaded, gateway.url, credentials, clock, timeout_ms));
-    return [started, ...(await runChecks(checks, clock, 3 * timeout_ms))];
+    const visited = await runChecks(checks, clock, 3 * timeout_ms);
+    return [started, ...ends.findings(loaded.config.runtimes), ...visited];
   } finally {
     await gateway.close();
   }

@@ -65,6 +65,24 @@ describe('doctor at the routes', () => {
     ]);
   });
 
+  it('names a command that cannot be started, and how a child ended, without what it wrote', async () => {
+    const child = (command: string, ...args: string[]) => ({ kind: 'stdio', command, args, env: { PW: 'kept-secret' } });
+    const runtimes = {
+      none: child('not-there-at-all'),
+      closed: child('/dev/null'),
+      bad: child(process.execPath, '-e', 'console.error(process.env.PW); process.exit(3)'),
+    };
+    const routes = Object.keys(runtimes).map((name) => ({ path: `/${name}/mcp`, public: true, runtime: name }));
+    const found = await check({ runtimes, routes });
+    for (const line of [
+      'fail runtime none: not-there-at-all could not be started (ENOENT)',
+      'fail runtime closed: /dev/null could not be started (EACCES)',
+      `fail runtime bad: ${process.execPath} ended by itself (exit code 3) before it answered anything`,
+    ])
+      assert.ok(found.includes(line), `${line}\nin\n${found.join('\n')}`);
+    assert.doesNotMatch(found.join(''), /kept-secret/);
+  });
+
   it('reads the discovery document of a guarded one, and tries no more without a token', async () => {
     assert.deepEqual(await check(token()), [
       'ok gateway: gates and runtimes open',

@@ -150,7 +150,7 @@ describe('doctor says what is broken', () => {
   it('a child that cannot be started', async () => {
     await sick(
       behind('runtimes: { up: { kind: stdio, command: not-there-at-all } }\nroutes: [{ path: /mcp, public: true, runtime: up }]\n'),
-      /^fail {2}route \/mcp /m,
+      /^fail {2}runtime up +not-there-at-all could not be started \(ENOENT\)$/m,
     );
   });
 
