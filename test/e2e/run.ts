@@ -12,7 +12,9 @@ const scripts = readdirSync(folder)
   .sort();
 
 /** These wait nearly all their time and ask for no quiet machine: they run one after the other beside the rest. */
-const WAITING = ['alerts.e2e.js', 'idle.e2e.js'];
+const WAITING = ['alerts', 'drain', 'http-runtime', 'idle', 'limits', 'mtls-direct', 'ops-limits', 'tls-clients'].map(
+  (name) => `${name}.e2e.js`,
+);
 
 let failed = 0;
 const beside = scripts.filter((script) => WAITING.includes(script));
