@@ -1,7 +1,7 @@
 import type { Clock } from '../contract/clock.js';
 import type { Transport, TransportHost, TransportModule } from '../contract/transport.js';
 import { ConfigError } from '../errors/error.js';
-import { importModule } from '../gate-chain/import-module.js';
+import { importModule, inspect } from '../gate-chain/import-module.js';
 import { checkOptions } from '../gate-chain/options.js';
 import { wrongTransport } from '../transport/misbehaviour.js';
 
@@ -30,7 +30,7 @@ export async function findTransport({ module: use, options, folder, clock, where
   const imported = await importModule(use, folder, clock);
   if (!imported.ok) throw fail(imported.message);
   const { transport } = imported.space;
-  const wrong = wrongShape(transport);
+  const wrong = inspect(() => wrongShape(transport));
   if (wrong !== undefined) throw fail(wrong);
   const module = transport as TransportModule;
   const checked = checkOptions(module.options ?? ({ type: 'object', properties: {} } as never), options, where.options);

@@ -12,7 +12,7 @@ import { before } from '../gate-chain/deadline.js';
 import { LOAD_TIMEOUT_MS } from '../gate-chain/load-module.js';
 import { createHosted, type HiddenCall, type HostedRuntime } from '../runtime/hosted.js';
 import { createSdkHosted, type SdkHostedRuntime } from '../runtime/sdk-hosted.js';
-import { findServer } from './find-server.js';
+import { findServer, NO_SERVER } from './find-server.js';
 import { openSdkServer, type SdkServer } from './sdk-server.js';
 
 export interface HostedSource {
@@ -38,7 +38,7 @@ export interface HostedSourceDeps {
 export async function openHosted(source: HostedSource, deps: HostedSourceDeps): Promise<HostedRuntime | SdkHostedRuntime> {
   const { name, module, folder, max_concurrency, max_queue, state_keys } = source;
   const { log, clock, telemetry, metrics, audit } = deps;
-  const server = await findServer(name, module, folder, clock);
+  const { server } = await findServer(name, module, folder, clock);
   if (asRuntime(server) === undefined) {
     const sdk = await sdkServer(server, source, clock);
     return createSdkHosted({ name, ...sdk }, { log, clock, telemetry, executor: createExecutor({ max_concurrency, max_queue, clock }) });
@@ -64,13 +64,11 @@ async function sdkServer(exported: unknown, { name, module, folder }: HostedSour
   const opening = openSdkServer(exported, from);
   const sdk = await before(opening, LOAD_TIMEOUT_MS, clock, `its factory made no server within ${LOAD_TIMEOUT_MS} ms`).catch(
     (error: unknown) => {
-      throw fail(error instanceof Error ? error.message : String(error));
+      throw fail(error instanceof Error ? error.message : `its factory threw ${String(error)}`);
     },
   );
   if (sdk !== undefined) return sdk;
-  throw fail(
-    'its export "server" was not made by defineServer of portcullis/server, and is no function that returns an official SDK server (see docs/server.md)',
-  );
+  throw fail(NO_SERVER);
 }
 
 /** The client was told that there is no such component; the audit is told why. The line of the admission has the client's address. */
@@ -101,7 +99,7 @@ const METHODS: Readonly<Record<string, string>> = {
 
 /** The server that the module of a hosted runtime exports. Rejects with ConfigError when there is none that `defineServer` made. */
 export async function loadServer(name: string, module: string, folder: string, clock: Clock): Promise<Server> {
-  const server = await findServer(name, module, folder, clock);
+  const { server } = await findServer(name, module, folder, clock);
   if (asRuntime(server) !== undefined) return server as Server;
   const message = 'its export "server" was not made by defineServer of portcullis/server';
   throw new ConfigError([{ where: `runtimes.${name}.module`, message }]);

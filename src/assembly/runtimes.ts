@@ -7,6 +7,7 @@ import type { Metrics } from '../contract/metrics.js';
 import type { ProcessHost } from '../contract/process-host.js';
 import type { HttpRuntime } from '../contract/runtime.js';
 import type { Telemetry } from '../contract/telemetry.js';
+import { ConfigError, type ConfigProblem } from '../errors/error.js';
 import type { HostedRuntime } from '../runtime/hosted.js';
 import { createOpaqueHttp } from '../runtime/opaque-http.js';
 import type { PeerRuntime } from '../runtime/peer/peer-runtime.js';
@@ -51,6 +52,7 @@ export interface Runtimes {
 export async function createRuntimes(config: Config, folder: string, deps: RuntimeDeps, former?: Runtimes): Promise<Runtimes> {
   const seal = sealOf(config, deps, former);
   const by_name = new Map<string, OpenRuntime>();
+  const problems: ConfigProblem[] = [];
   for (const [name, options] of Object.entries(config.runtimes)) {
     const ca = !('ca_file' in options) || options.ca_file === undefined ? undefined : readFileSync(options.ca_file, 'utf8');
     const { public_url, sessions, limits } = config.listener;
@@ -69,8 +71,14 @@ export async function createRuntimes(config: Config, folder: string, deps: Runti
       if (options.kind === 'transport') return openTransportRuntime(name, options, folder, { ...own, seal: seal.seal });
       return createProxied({ ...options, name, ca }, { ...own, seal: seal.seal });
     };
-    by_name.set(name, { made_from, runtime: await make() });
+    try {
+      by_name.set(name, { made_from, runtime: await make() });
+    } catch (error) {
+      if (!(error instanceof ConfigError)) throw error;
+      problems.push(...error.problems);
+    }
   }
+  if (problems.length > 0) throw new ConfigError(problems);
   return { by_name, seal };
 }
 

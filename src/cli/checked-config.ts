@@ -1,5 +1,6 @@
 import { builtins } from '../../gates/index.js';
 import { certificateProblems } from '../assembly/certificates.js';
+import { serverProblems } from '../assembly/find-server.js';
 import { chainInput } from '../assembly/snapshot.js';
 import { transportProblems } from '../assembly/transport.js';
 import { publicUrl } from '../assembly/urls.js';
@@ -13,7 +14,7 @@ import { type ConfigOption, configFileOf } from './config-option.js';
 import type { CliIo } from './io.js';
 
 /**
- * Loads the config that the command line names and looks into its gates (modules, options, order) and certificates. Throws
+ * Loads the config that the command line names and looks into its gates (modules, options, order), servers, transports and certificates. Throws
  * ConfigError with all problems of them at once. Nothing is opened and no network is used.
  */
 export async function loadCheckedConfig(options: ConfigOption, io: CliIo): Promise<LoadedConfig> {
@@ -29,10 +30,12 @@ export async function loadCheckedConfig(options: ConfigOption, io: CliIo): Promi
   return loaded;
 }
 
-/** What is wrong with the gates and the certificates of a config that is sound in itself. */
+/** What is wrong with the modules and the certificates of a config that is sound in itself. */
 export async function gateProblems(loaded: LoadedConfig): Promise<readonly ConfigProblem[]> {
-  const gates = await checkChains(chainInput(loaded, publicUrl(loaded.config)), { builtins, folder: loaded.folder, clock: systemClock });
-  return [...gates, ...(await transportProblems(loaded.config, loaded.folder, systemClock)), ...certificateProblems(loaded.config)];
+  const { config, folder } = loaded;
+  const gates = await checkChains(chainInput(loaded, publicUrl(config)), { builtins, folder, clock: systemClock });
+  const servers = await serverProblems(config, folder, systemClock);
+  return [...gates, ...servers, ...(await transportProblems(config, folder, systemClock)), ...certificateProblems(config)];
 }
 
 /** The gates and chains that are sound in a config that is not. What is broken is left out, but routes keep their number. */

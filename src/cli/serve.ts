@@ -65,7 +65,7 @@ function assemble(loaded: LoadedConfig, logs: ReturnType<typeof logsOf>, io: Run
 }
 
 function explain(error: unknown, loaded: LoadedConfig): unknown {
-  const { code, syscall, address, port } = error as NodeJS.ErrnoException & { address?: string; port?: number };
+  const { code, syscall, address, port } = (error ?? {}) as NodeJS.ErrnoException & { address?: string; port?: number };
   if (syscall !== 'listen' && syscall !== 'getaddrinfo') return located(error, loaded);
   const why = code === 'EADDRINUSE' ? 'is in use by another process' : `cannot be bound (${code})`;
   const remedy = loaded.file === undefined ? 'choose others with --port and --ops-port' : 'choose another listener.port or ops.port';

@@ -4,8 +4,7 @@ import type { LoadedConfig } from '../config/load.js';
 import { systemClock } from '../system-clock.js';
 import { createLog } from '../telemetry/log.js';
 import { serveStdio } from '../transport/stdio.js';
-import { loadCheckedConfig } from './checked-config.js';
-import { type ConfigOption, withConfigOption } from './config-option.js';
+import { type ConfigOption, loadNamedConfig, withConfigOption } from './config-option.js';
 import { CliExit, EXIT } from './exit.js';
 import { located } from './located.js';
 import type { RunIo } from './run-io.js';
@@ -18,7 +17,7 @@ interface StdioCommandOptions extends ConfigOption {
 export function registerStdio(program: Command, io: RunIo): void {
   withConfigOption(program.command('stdio').description('serve a hosted server of a config file on standard input and output'))
     .addOption(new Option('--runtime <name>', 'runtime of kind hosted (default: the only one)'))
-    .action(async (options: StdioCommandOptions) => serve(await loadCheckedConfig(options, io), options.runtime, io));
+    .action(async (options: StdioCommandOptions) => serve(loadNamedConfig(options, io), options.runtime, io));
 }
 
 /** Until the input ends. The first signal stops reading and lets calls finish. */

@@ -1,6 +1,6 @@
 import type { Clock } from '../contract/clock.js';
 import type { GateModule } from '../contract/gate.js';
-import { importModule } from './import-module.js';
+import { importModule, inspect } from './import-module.js';
 import { nearest } from './nearest.js';
 
 /** The number of the gate contract that this gateway speaks. */
@@ -28,7 +28,7 @@ export async function findModule(
   const imported = await importModule(use, folder, clock);
   if (!imported.ok) return imported;
   const { gate } = imported.space;
-  const message = wrongShape(gate);
+  const message = inspect(() => wrongShape(gate));
   return message === undefined ? { ok: true, module: gate as GateModule } : no(message);
 }
 

@@ -33,6 +33,15 @@ export function moduleUrl(use: string, folder: string): string {
   return rest.startsWith('//') ? use : pathToFileURL(resolve(folder, rest)).href;
 }
 
+/** What `read` finds on a module's export, or why it cannot be looked at: an accessor of it may throw whatever it likes. */
+export function inspect(read: () => string | undefined): string | undefined {
+  try {
+    return read();
+  } catch (error) {
+    return `cannot be looked at: ${error instanceof Error ? error.message : String(error)}`;
+  }
+}
+
 const PACKAGE = /^(?:@[a-z0-9~-][a-z0-9._~-]*\/)?[a-z0-9~-][a-z0-9._~-]*(?:\/[A-Za-z0-9._~-]+)*$/;
 
 /** What Node says when a module imports `portcullis/…` and there is no such package around it. */

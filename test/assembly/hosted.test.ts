@@ -1,8 +1,9 @@
 import assert from 'node:assert/strict';
-import { readFileSync } from 'node:fs';
+import { readFileSync, writeFileSync } from 'node:fs';
 import { describe, it } from 'node:test';
 import { ConfigError, createGateway, type Gateway } from '../../src/index.js';
 import { modernBody, modernHead } from '../demo/rpc.js';
+import { runCli } from '../support/cli.js';
 import { folderWith } from '../support/config-files.js';
 import { repositoryPath } from '../support/repository.js';
 
@@ -58,6 +59,9 @@ describe('runtimes of kind hosted', () => {
     const { folder, remove } = folderWith({
       'none.mjs': 'export const other = 1;',
       'foreign.mjs': 'export const server = { name: "x" };',
+      'throws.mjs': 'export const server = new Proxy({}, { get() { throw null; } });',
+      'thenable.mjs': 'export const server = new Proxy(() => ({}), { get() { throw null; } });',
+      'fails.mjs': 'export const server = () => { throw null; };',
       'broken.mjs': 'import "./nothing.mjs";',
       'invalid.mjs': `import { defineServer } from ${JSON.stringify(repositoryPath('dist/src/server.js'))};
         export const server = defineServer({ name: 'x', version: '1', tools: [{ name: 'a b', run: () => '' }] });`,
@@ -73,6 +77,9 @@ describe('runtimes of kind hosted', () => {
       assert.deepEqual(await problemsOf('foreign.mjs'), [
         'runtimes.clock.module its export "server" was not made by defineServer of portcullis/server, and is no function that returns an official SDK server (see docs/server.md)',
       ]);
+      assert.deepEqual(await problemsOf('throws.mjs'), ['runtimes.clock.module cannot be looked at: null']);
+      assert.match((await problemsOf('thenable.mjs'))[0] ?? '', /^runtimes\.clock\.module its export "server" was not made by /);
+      assert.deepEqual(await problemsOf('fails.mjs'), ['runtimes.clock.module its factory threw null']);
       assert.match((await problemsOf('broken.mjs'))[0] ?? '', /^runtimes\.clock\.module could not be loaded: /);
       assert.deepEqual(await problemsOf('invalid.mjs'), [
         'runtimes.clock.module tool "a b": a tool name has 1 to 128 of A-Z a-z 0-9 _ - .',
@@ -81,6 +88,19 @@ describe('runtimes of kind hosted', () => {
     } finally {
       remove();
     }
+  });
+
+  it('whose modules cannot be used are told all at once, at a start and by validate', async () => {
+    const { folder, remove } = folderWith({ 'none.mjs': 'export const other = 1;', 'broken.mjs': 'import "./nothing.mjs";' });
+    const runtimes = { one: { kind: 'hosted', module: 'none.mjs' }, two: { kind: 'hosted', module: 'broken.mjs' } };
+    const both = { ...config(''), runtimes, routes: ['one', 'two'].map((runtime) => ({ path: `/${runtime}`, public: true, runtime })) };
+    writeFileSync(`${folder}/portcullis.yaml`, JSON.stringify(both, undefined, 1));
+    const told = [/runtimes\.one\.module: has no named export "server"/, /runtimes\.two\.module: could not be loaded: /];
+    await assert.rejects(createGateway(both, { folder }).start(), ({ message }: Error) => told.every((one) => one.test(message)));
+    const { code, stderr } = await runCli(['validate', '-c', 'portcullis.yaml'], folder);
+    remove();
+    assert.equal(code, 78);
+    for (const one of told) assert.match(stderr, new RegExp(`portcullis\\.yaml:\\d+:\\d+ ${one.source}`));
   });
 });
 

@@ -23,9 +23,12 @@ before(() => {
     join(folder, 'noisy.mjs'),
     `console.log('loading'); export { server } from ${JSON.stringify(repositoryPath('dist/test/support/doors-server.js'))};`,
   );
+  // Gates have no part in it, so a loud one must not be heard on standard output either.
+  writeFileSync(join(folder, 'loud.mjs'), `console.log('a gate is loading');`);
   writeFileSync(
     join(folder, 'portcullis.yaml'),
-    `listener: { limits: { write_timeout_ms: 500 } }
+    `gates: { loud: { use: file:./loud.mjs } }
+listener: { limits: { write_timeout_ms: 500 } }
 runtimes:
   doors: { kind: hosted, module: ./noisy.mjs }
   clock: { kind: hosted, module: ${repositoryPath('dist/test/support/hosted-server.js')} }

@@ -191,6 +191,7 @@ describe('a gate that cannot be loaded', () => {
   const elsewhere = folderWith({ 'homeless.mjs': "import { defineGate } from 'portcullis/gate';" });
   after(elsewhere.remove);
   writeFileSync(join(folder.path, 'syntax.mjs'), 'export const gate = {');
+  writeFileSync(join(folder.path, 'throws.mjs'), 'export const gate = new Proxy({}, { get() { throw null; } });');
 
   const start = `gates.g.use: `;
   const rows: readonly (readonly [use: string, expected: string | undefined])[] = [
@@ -214,6 +215,7 @@ describe('a gate that cannot be loaded', () => {
     ['npm:', 'npm: names no npm package; write npm:<package> or npm:<package>/<subpath>'],
     ['file:./contract-2.mjs', 'file:./contract-2.mjs speaks gate contract 2; this gateway speaks contract 1'],
     ['file:./half.mjs', 'file:./half.mjs gate.open is not a function'],
+    ['file:./throws.mjs', 'file:./throws.mjs cannot be looked at: null'],
     ['ip-alow', 'ip-alow is no built-in gate; did you mean ip-allow? Known: ip-allow, principal-allow, me, npm:<package>, file:<path>'],
     ['constructor', 'constructor is no built-in gate. Known: ip-allow, principal-allow, me, npm:<package>, file:<path>'],
   ];

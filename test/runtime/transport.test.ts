@@ -132,6 +132,7 @@ describe('a runtime whose transport misbehaves', () => {
       await told({ kind: 'transport', module: 'file:./misbehaving.mjs', options: { who: 1 } }),
       /runtimes\.far\.options\.who: unknown key; did you mean how\?/,
     );
+    assert.match(await told({ kind: 'transport', module: 'file:./throws.mjs' }), /^runtimes\.far\.module: cannot be looked at: null$/);
     assert.match(await told({ kind: 'transport', module: 'none' }), /runtimes\.far\.module/);
   });
 

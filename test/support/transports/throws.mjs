@@ -1,0 +1,8 @@
+export const transport = new Proxy(
+  {},
+  {
+    get() {
+      throw null;
+    },
+  },
+);
