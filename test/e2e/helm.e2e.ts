@@ -82,6 +82,12 @@ describe('what the chart renders', () => {
       ['mcp.example.com'],
     );
     assert.deepEqual(theOnly(of('direct-tls'), 'NetworkPolicy').spec.ingress, [{ ports: [{ protocol: 'TCP', port: 'https' }] }]);
+    const egress: readonly { readonly ports: readonly { readonly port: number }[] }[] = theOnly(of('tools'), 'NetworkPolicy').spec.egress;
+    assert.deepEqual(
+      egress.map(({ ports }) => ports.map(({ port }) => port)),
+      [[53, 53], [4318], [443]],
+    );
+    assert.equal(theOnly(of('tools'), 'Deployment').spec.template.spec.volumes.at(-1).emptyDir.sizeLimit, '1Gi');
     const config = theOnly(of('existing-config'), 'Deployment').spec.template.spec.volumes[0];
     assert.deepEqual(config, { name: 'config', configMap: { name: 'portcullis-config' } });
     assert.equal(
