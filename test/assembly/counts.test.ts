@@ -26,17 +26,20 @@ before(async () => {
   const files = folderWith({
     'stuck.mjs':
       "export const gate = { name: 'stuck', contract: 1, options: { type: 'object', properties: {} }, authorizes: true, open: () => ({ decide: () => new Promise(() => undefined) }) };\n",
+    'busy.mjs':
+      "export const gate = { name: 'busy', contract: 1, options: { type: 'object', properties: {} }, authorizes: true, open: () => ({ decide() { const end = performance.now() + 60; while (performance.now() < end); return { kind: 'pass' }; } }) };\n",
   });
   remove = files.remove;
   const init = { folder: files.folder };
   up = await running(
     {
       listener: { chunked_requests: 'accept', limits: { max_body_bytes: 2000 } },
-      gates: { stuck: { use: 'file:./stuck.mjs' } },
+      gates: { stuck: { use: 'file:./stuck.mjs' }, busy: { use: 'file:./busy.mjs' } },
       runtimes: { server: { kind: 'proxied', url: `${mcp.url}/mcp` }, ui: { kind: 'http', url: ui.url } },
       routes: [
         { path: '/mcp', public: true, runtime: 'server' },
         { path: '/stuck', gates: ['stuck'], runtime: 'server' },
+        { path: '/busy', gates: ['busy'], runtime: 'server' },
         { path: '/ui', public: true, runtime: 'ui' },
       ],
     },
@@ -58,6 +61,15 @@ async function outcomes(route: string): Promise<Readonly<Record<string, number>>
 }
 
 const HEAD = 'POST /mcp HTTP/1.1\r\nHost: a\r\nContent-Type: application/json\r\n';
+
+describe('a gate that burns CPU', () => {
+  it('shows in the time of the gate, and of that gate alone', async () => {
+    assert.equal((await send(`${up.url}/busy`, tool('echo'))).status, 200);
+    const seconds = await up.metric('portcullis_gate_duration_seconds_sum', { gate: 'busy' });
+    assert.ok(seconds >= 0.05 && seconds < 5, `${seconds}`);
+    assert.equal(await up.metric('portcullis_gate_duration_seconds_count', { gate: 'stuck' }), 0);
+  });
+});
 
 describe('counts of requests', () => {
   it('a client that leaves while a gate decides was cancelled', async () => {
