@@ -2,12 +2,14 @@ import type { IncomingHttpHeaders, IncomingMessage, ServerResponse } from 'node:
 import { pipeline, type Readable, Transform } from 'node:stream';
 import type { FastifyReply } from 'fastify';
 import type { Dispatcher, Pool } from 'undici';
+import type { Clock } from '../contract/clock.js';
 import type { Passed } from '../contract/runtime.js';
 import type { Telemetry } from '../contract/telemetry.js';
 import type { ErrorCode } from '../errors/codes.js';
 import { GatewayError } from '../errors/error.js';
 import type { RatedLog } from '../transport/rated-log.js';
 import { errorText, faultBeforeHead } from './faults.js';
+import { endWithIdentity } from './identity-end.js';
 import type { Mount } from './opaque-mount.js';
 import { type OpaqueRequestPolicy, opaqueRequestHeaders } from './opaque-request.js';
 import { opaqueResponseHeaders } from './opaque-response.js';
@@ -15,6 +17,7 @@ import { opaqueResponseHeaders } from './opaque-response.js';
 /** What all exchanges of one plain HTTP runtime share. */
 export interface OpaqueParts {
   readonly name: string;
+  readonly clock: Clock;
   readonly telemetry: Telemetry;
   readonly log: RatedLog;
   readonly policy: OpaqueRequestPolicy;
@@ -126,6 +129,9 @@ export class OpaqueExchange {
     // Sent before the first byte of the body: a quiet stream looks alive.
     response.flushHeaders();
     pipeline(stream, response, () => {});
+    const expires_at_ms = this.#passed.identity?.expires_at_ms;
+    if (expires_at_ms !== undefined && /^text\/event-stream/i.test(upstream['content-type'] ?? ''))
+      endWithIdentity(expires_at_ms, stream, response, this.#parts.clock);
   }
 
   #failed(error: Error): void {

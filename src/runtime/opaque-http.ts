@@ -60,6 +60,7 @@ export function createOpaqueHttp(options: OpaqueHttpOptions, deps: OpaqueHttpDep
   const public_url = options.public_url === undefined ? undefined : new URL(options.public_url);
   const parts: OpaqueParts = {
     name,
+    clock: deps.clock,
     telemetry: deps.telemetry,
     log: createRatedLog(deps.log, deps.clock),
     policy: {

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { createServer, request as httpRequest, type IncomingMessage } from 'node:http';
 import { connect, type Socket } from 'node:net';
 import { after, before, describe, it } from 'node:test';
+import type { Identity } from '../../src/contract/identity.js';
 import type { HttpRuntime } from '../../src/contract/runtime.js';
 import { createOpaqueHttp, type OpaqueHttpOptions } from '../../src/runtime/opaque-http.js';
 import { makeHead, makeLog, type TestLog } from '../../src/testing.js';
@@ -18,7 +19,7 @@ interface Front {
 }
 
 /** A server that hands every request to the runtime, as the listener does behind its gates. */
-async function openFront(url: string, options: Partial<OpaqueHttpOptions> = {}): Promise<Front> {
+async function openFront(url: string, options: Partial<OpaqueHttpOptions> = {}, identity?: Identity): Promise<Front> {
   const log = makeLog();
   const told = createTold();
   const runtime = createOpaqueHttp({ name: 'console', url, ...options }, { log, clock: realClock, telemetry: told.telemetry });
@@ -27,7 +28,7 @@ async function openFront(url: string, options: Partial<OpaqueHttpOptions> = {}):
     const [path = '', query = ''] = (request.url ?? '').split('?', 2);
     response.setHeader('x-request-id', 'r1');
     const head = makeHead({ id: 'r1', method: request.method ?? '', path, query, headers: { host: request.headers.host ?? '' } });
-    runtime.serve(request, response, { head, identity: undefined, facts: {}, prefix: '/console' });
+    runtime.serve(request, response, { head, identity, facts: {}, prefix: '/console' });
   });
   const sockets = new Set<Socket>();
   server.on('connection', (socket) => void sockets.add(socket.on('error', () => {})));
@@ -228,6 +229,30 @@ describe('opaque http', () => {
     const chunks: Buffer[] = [];
     for await (const chunk of response) chunks.push(chunk as Buffer);
     assert.equal(Buffer.concat(chunks).toString(), 'data: x\n\n');
+  });
+
+  it('an event stream opened under an identity ends whole when the identity does, and the upstream is let go; other answers go on', async () => {
+    const expires_at_ms = Date.now() + 400;
+    const own = await openFront(upstream.url, {}, { principal: 'a', issuer: 'b', scopes: new Set(), facts: {}, expires_at_ms });
+    try {
+      answer = (_request, response) => {
+        response.writeHead(200, { 'Content-Type': 'Text/Event-Stream; charset=utf-8' }).flushHeaders();
+        const beat = setInterval(() => response.write('data: x\n\n'), 50);
+        response.on('close', () => clearInterval(beat));
+      };
+      const before = upstream.seen.filter((entry) => entry.aborted).length;
+      const stream = await get(own.port, '/console/events');
+      assert.match(stream.body, /^(?:data: x\n\n)+$/);
+      assert.ok(Date.now() >= expires_at_ms);
+      await upstream.aborted(before + 1);
+      answer = (_request, response) => {
+        response.writeHead(200, { 'Content-Type': 'application/zip' }).write('one');
+        setTimeout(() => response.end('two'), 300);
+      };
+      assert.equal((await get(own.port, '/console/export')).body, 'onetwo', 'a call goes on');
+    } finally {
+      await own.close();
+    }
   });
 
   it('an upstream that does not answer in time is 504', async () => {
