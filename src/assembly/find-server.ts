@@ -2,7 +2,7 @@ import type { Config } from '../config/schema/config.js';
 import type { Clock } from '../contract/clock.js';
 import { asRuntime } from '../core/define/server-runtime.js';
 import { ConfigError, type ConfigProblem } from '../errors/error.js';
-import { inspect, moduleUrl } from '../gate-chain/import-module.js';
+import { inspect, moduleUrl, whyNotLoaded } from '../gate-chain/import-module.js';
 import { loadModule } from '../gate-chain/load-module.js';
 
 /**
@@ -20,7 +20,7 @@ export async function findServer(name: string, module: string, folder: string, c
     // The module may have a copy of this package of its own, so its ConfigError is told by its shape.
     if (isConfigError(error))
       throw new ConfigError(error.problems.map((problem) => ({ where, message: `${problem.where}: ${problem.message}` })));
-    throw fail(`could not be loaded: ${error instanceof Error ? error.message : String(error)}`);
+    throw fail(whyNotLoaded(error));
   }
   const { server } = space;
   const wrong = inspect(() => wrongShape(server));

@@ -21,8 +21,7 @@ export async function importModule(use: string, folder: string, clock: Clock): P
       return no(`could not be loaded: no such file: ${fileURLToPath(url)}; relative names start at the folder of the config file`);
     return { ok: true, space: await loadModule(url, clock) };
   } catch (error) {
-    const message = error instanceof Error ? error.message : String(error);
-    return no(`could not be loaded: ${message}${OWN_PACKAGE.test(message) ? OWN_PACKAGE_HINT : ''}`);
+    return no(whyNotLoaded(error));
   }
 }
 
@@ -42,11 +41,17 @@ export function inspect(read: () => string | undefined): string | undefined {
   }
 }
 
+/** Why an import failed, and what to do where it is `portcullis` itself that the module does not find. */
+export function whyNotLoaded(error: unknown): string {
+  const message = error instanceof Error ? error.message : String(error);
+  return `could not be loaded: ${message}${OWN_PACKAGE.test(message) ? OWN_PACKAGE_HINT : ''}`;
+}
+
 const PACKAGE = /^(?:@[a-z0-9~-][a-z0-9._~-]*\/)?[a-z0-9~-][a-z0-9._~-]*(?:\/[A-Za-z0-9._~-]+)*$/;
 
 /** What Node says when a module imports `portcullis/…` and there is no such package around it. */
 const OWN_PACKAGE = /^Cannot find package 'portcullis'/;
 const OWN_PACKAGE_HINT =
-  '; install portcullis beside the module (npm install portcullis in its folder), or keep the module below a folder that has it in node_modules';
+  '; install portcullis beside the module (npm install /path/to/portcullis in its folder), or keep the module below a folder that has it in node_modules';
 
 const no = (message: string): Imported => ({ ok: false, message });

@@ -41,6 +41,7 @@ class StdioChild implements Launched, Pipe {
   onMessage: (line: Uint8Array) => void = ignore;
   onClose: (end: PipeEnd) => void = ignore;
   readonly gone: Promise<void>;
+  readonly #command: string;
   readonly #deps: ChildDeps;
   readonly #child: ChildProcess | undefined;
   readonly #framer: LineFramer;
@@ -55,6 +56,7 @@ class StdioChild implements Launched, Pipe {
   #killed = false;
 
   constructor({ command, args, cwd, env, max_line_bytes }: ChildOptions, deps: ChildDeps) {
+    this.#command = command;
     this.#deps = deps;
     this.gone = new Promise((resolve) => {
       this.#tellGone = resolve;
@@ -137,7 +139,7 @@ class StdioChild implements Launched, Pipe {
 
   #notStarted(error: unknown): void {
     const code = (error as { readonly code?: unknown }).code;
-    this.#deps.log.error({ code: typeof code === 'string' ? code : 'unknown' }, 'the command could not be started');
+    this.#deps.log.error({ code: typeof code === 'string' ? code : 'unknown', command: this.#command }, 'the command could not be started');
     this.#end = 'spawn';
     this.#lost('spawn');
     this.#tellGone();

@@ -63,6 +63,7 @@ describe('runtimes of kind hosted', () => {
       'thenable.mjs': 'export const server = new Proxy(() => ({}), { get() { throw null; } });',
       'fails.mjs': 'export const server = () => { throw null; };',
       'broken.mjs': 'import "./nothing.mjs";',
+      'alone.mjs': 'import "portcullis/server";',
       'invalid.mjs': `import { defineServer } from ${JSON.stringify(repositoryPath('dist/src/server.js'))};
         export const server = defineServer({ name: 'x', version: '1', tools: [{ name: 'a b', run: () => '' }] });`,
     });
@@ -81,6 +82,7 @@ describe('runtimes of kind hosted', () => {
       assert.match((await problemsOf('thenable.mjs'))[0] ?? '', /^runtimes\.clock\.module its export "server" was not made by /);
       assert.deepEqual(await problemsOf('fails.mjs'), ['runtimes.clock.module its factory threw null']);
       assert.match((await problemsOf('broken.mjs'))[0] ?? '', /^runtimes\.clock\.module could not be loaded: /);
+      assert.match((await problemsOf('alone.mjs'))[0] ?? '', /Cannot find package 'portcullis' .*; install portcullis beside the module/);
       assert.deepEqual(await problemsOf('invalid.mjs'), [
         'runtimes.clock.module tool "a b": a tool name has 1 to 128 of A-Z a-z 0-9 _ - .',
       ]);

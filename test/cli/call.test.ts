@@ -31,6 +31,11 @@ before(async () => {
         sendJson(response, 401, { jsonrpc: '2.0', id: message.id, error: { code: -32600, message: 'Not you.' } }, headers);
         return ANSWERED;
       }
+      if (request.url === '/keyed') {
+        const headers = { 'www-authenticate': 'ApiKey header="x-api-key"' };
+        sendJson(response, 401, { jsonrpc: '2.0', id: message.id, error: { code: -32600, message: 'No key.' } }, headers);
+        return ANSWERED;
+      }
       const { name, arguments: args } = message.params ?? {};
       if (name === 'fails\u001b[31m') return { result: { content: [{ type: 'text', text: 'no luck' }], isError: true } };
       if (args?.text === 'rpc') return { error: { code: -32602, message: 'Not this text.', data: { field: 'text' } } };
@@ -118,6 +123,10 @@ describe('portcullis call', () => {
       '  Who gives tokens for it: https://mcp.example.com/.well-known/oauth-protected-resource/mcp',
     ]);
     assert.equal((await run(closed, '--token-file', 'token.txt')).code, 0);
+    assert.equal(
+      (await run(`${server.url}/keyed`)).stderr,
+      'error: the server answered 401: No key.\n  The server wants an API key: --header "x-api-key: KEY".\n',
+    );
   });
 
   it('says what is wrong with the command line, exit 64', async () => {

@@ -114,6 +114,7 @@ describe('init', () => {
     const { stdout } = await init('--api-key', ...UPSTREAM);
     const key = /shown this once: (\S+)\n/.exec(stdout)?.[1] ?? '';
     assert.ok(key.length >= 43);
+    assert.match(stdout, /Callers send it as the header x-api-key\./);
     const file = join(folder, 'portcullis-key.sha256');
     assert.equal(readFileSync(file, 'utf8'), `${createHash('sha256').update(key).digest('hex')}\n`);
     assert.equal(statSync(file).mode & 0o777, 0o600);

@@ -237,7 +237,7 @@ describe('a gate that cannot be loaded', () => {
     ],
     [
       `file:${elsewhere.folder}/homeless.mjs`,
-      /Cannot find package 'portcullis' imported from .*; install portcullis beside the module \(npm install portcullis in its folder\)/,
+      /Cannot find package 'portcullis' imported from .*; install portcullis beside the module \(npm install \/path\/to\/portcullis in its folder\)/,
     ],
     ['file:./syntax.mjs', /^file:\.\/syntax\.mjs could not be loaded: Unexpected end of input/],
   ] as const) {

@@ -55,6 +55,9 @@ describe('stdio: what children do', () => {
       assert.equal((await bench.send(legacyCall('initialize', {})).done).error?.code, 'UPSTREAM_DOWN', 'not tried again at once');
       assert.deepEqual([bench.runtime.health, bench.runtime.peers.children], ['degraded', 0]);
       assert.equal(bench.ends[0], 'spawn');
+      const told = bench.log.lines.filter(({ level }) => level === 'error' || level === 'warn');
+      assert.deepEqual([...new Set(told.map(({ message }) => message))], ['the command could not be started']);
+      assert.equal(told[0]?.fields.command, options.command ?? process.execPath);
     }
   });
 

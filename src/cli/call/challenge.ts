@@ -9,6 +9,7 @@ export function explainChallenge({ status, challenge }: ClientError, token_sent:
   if (error === 'insufficient_scope') lines.push('The token is good, but not enough for this.');
   else if (token_sent) lines.push(status === 403 ? 'This token may not do this.' : 'The server does not take this token.');
   else if (scheme === 'basic') lines.push('The server wants a user name and password: --header "authorization: Basic …".');
+  else if (scheme === 'apikey') lines.push(`The server wants an API key: --header "${parameters.header ?? 'x-api-key'}: KEY".`);
   else if (status === 401) lines.push('The server wants an access token: --token-file FILE.');
   else lines.push('The server lets this client not in; it may want a token (--token-file FILE), another address or a certificate.');
   if (error !== undefined)

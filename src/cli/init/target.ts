@@ -94,7 +94,7 @@ export class Target {
 
   #next({ callers }: Answers, key: string | undefined): string {
     const option = this.#name === 'portcullis.yaml' ? '' : ` -c ${this.#name}`;
-    const made = key === undefined ? '' : `\nThe API key, which is shown this once: ${key}\n`;
+    const made = key === undefined ? '' : `\nThe API key, which is shown this once: ${key}\nCallers send it as the header x-api-key.\n`;
     const kept =
       callers.api_key !== undefined && key === undefined ? `\nThe API key is the one of ${basename(callers.api_key.sha256_file)}.\n` : '';
     return `Wrote ${this.#name}.\n${made}${kept}\nNext:\n  portcullis validate${option}\n  portcullis run${option}\n`;

@@ -87,6 +87,8 @@ export class Starter {
     // One that never answered anything tells that the next one will not either.
     if (!peer.spoke) this.backoff.failed();
     this.#deps.ended(end);
+    // What could not be started is in the log already, with its command.
+    if (end === 'spawn') return;
     this.#deps.log.warn({ pid, how: end, ...exit, answered: peer.spoke, stderr: last_words.slice(-5) }, 'the MCP server ended by itself');
   }
 }
