@@ -203,9 +203,9 @@ describe('README.md', () => {
       await gateway.stop('SIGINT');
       assert.match(gateway.output, /drain done/);
     }
-    const { code, output } = await ended(`${imported}\nnpx portcullis validate`);
+    const { code, output } = await ended(`${imported}\nnpx portcullis validate -c servers.yaml`);
     assert.equal(code, 0, output);
-    assert.match(output, /OK .*portcullis\.yaml: 1 route, 0 gates, 1 runtime/);
+    assert.match(output, /OK .*servers\.yaml: 1 route, 0 gates, 1 runtime/);
     writeAll({ 'stdio.yaml': block('runtimes:'), 'server.js': '' });
     assert.equal((await ended('npx portcullis validate -c stdio.yaml')).code, 0);
   });
