@@ -50,6 +50,10 @@ Call a tool (MCP 2026-07-28, one request):
     -H 'MCP-Protocol-Version: 2026-07-28' -H 'Mcp-Method: tools/call' -H 'Mcp-Name: echo' \\
     -d '{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"echo","arguments":{"text":"hello"},"_meta":{"io.modelcontextprotocol/protocolVersion":"2026-07-28","io.modelcontextprotocol/clientInfo":{"name":"curl","version":"0"},"io.modelcontextprotocol/clientCapabilities":{}}}}'
 
+Or, with the client that comes with the gateway, in this folder:
+
+  printf %s "$TOKEN" | npx portcullis call ${url}/mcp echo '{"text":"hello"}' --token-file -
+
 Or point any MCP client at ${url}/mcp with the header Authorization: Bearer $TOKEN. With the official TypeScript SDK:
 
   import { Client, StreamableHTTPClientTransport } from '@modelcontextprotocol/client';
@@ -57,6 +61,6 @@ Or point any MCP client at ${url}/mcp with the header Authorization: Bearer $TOK
   await client.connect(new StreamableHTTPClientTransport(new URL('${url}/mcp'), { requestInit: { headers: { authorization: \`Bearer \${process.env.TOKEN}\` } } }));
   console.log(await client.listTools());
 
-Metrics: ${ops_url ?? 'off'}/metrics   State: ${ops_url ?? 'off'}/status   Stop: Ctrl-C (drains)
+Metrics: ${ops_url ?? 'off'}/metrics   Status: ${ops_url ?? 'off'}/status   Stop: Ctrl-C (drains)
 `;
 }

@@ -1,5 +1,5 @@
 import { readFileSync, statSync } from 'node:fs';
-import { basename, dirname, resolve } from 'node:path';
+import { dirname, resolve } from 'node:path';
 import { ConfigError, type ConfigProblem } from '../errors/error.js';
 import { absoluteFiles } from './files.js';
 import type { Finding } from './finding.js';
@@ -101,10 +101,7 @@ function readText(shown: string, file: string): string {
   } catch (error) {
     if (error instanceof ConfigError) throw error;
     const fault = fileFault(error);
-    const help =
-      fault === 'does not exist'
-        ? `: name a config with -c FILE or PORTCULLIS_CONFIG, or copy config/examples/minimal.yaml to ${basename(file)}`
-        : '';
+    const help = fault === 'does not exist' ? ': name a config with -c FILE or PORTCULLIS_CONFIG, or write one with portcullis init' : '';
     throw fail(fault + help);
   }
 }

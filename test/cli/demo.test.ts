@@ -17,6 +17,9 @@ describe('portcullis demo', () => {
     assert.equal((await whole(url, call)).status, 401);
     const answer = await whole(url, withHeaders(call, { authorization: `Bearer ${token}` }));
     assert.equal(JSON.parse(answer.text).result.content[0].text, 'hello');
+    const [, words = '', json = ''] = /npx portcullis (call \S+ echo) '(.*)' --token-file -/.exec(demo.stdout) ?? [];
+    const called = await runCli([...words.split(' '), json, '--header', `authorization: Bearer ${token}`], '.');
+    assert.deepEqual([called.code, called.stdout], [0, 'hello\n']);
     assert.match(demo.stdout, new RegExp(`Metrics: http://127\\.0\\.0\\.1:${ops_port}/metrics`));
     demo.signal('SIGINT');
     assert.equal(await demo.ended, 0);

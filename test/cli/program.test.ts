@@ -157,7 +157,7 @@ describe('command line', () => {
       code: 78,
       stdout: '',
       stderr:
-        'portcullis.yaml does not exist: name a config with -c FILE or PORTCULLIS_CONFIG, or copy config/examples/minimal.yaml to portcullis.yaml\n1 problem in the configuration\n',
+        'portcullis.yaml does not exist: name a config with -c FILE or PORTCULLIS_CONFIG, or write one with portcullis init\n1 problem in the configuration\n',
     });
   });
 

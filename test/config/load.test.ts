@@ -99,7 +99,7 @@ describe('loadConfig', () => {
   it('says what to do when the file is not there', () => {
     assert.equal(
       configErrorOf(() => loadConfig('absent.yaml', options)).message,
-      'absent.yaml does not exist: name a config with -c FILE or PORTCULLIS_CONFIG, or copy config/examples/minimal.yaml to absent.yaml',
+      'absent.yaml does not exist: name a config with -c FILE or PORTCULLIS_CONFIG, or write one with portcullis init',
     );
     assert.equal(configErrorOf(() => loadConfig('.', options)).message, '. is not a regular file');
   });
