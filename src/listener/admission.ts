@@ -175,9 +175,19 @@ export class Admission {
     if (connection.dead || socket.destroyed) return;
     if (request?.complete !== true) return this.linger(connection);
     connection.request = connection.response = undefined;
-    if (connection.closing || this.closing || !this.#options.keep_alive) return void socket.end();
+    const told = response?.shouldKeepAlive !== true;
+    if (connection.closing || (this.closing && told) || !this.#options.keep_alive) return void socket.end();
     connection.nextHead();
     connection.head_at_ms = connection.seen_at_ms = this.#options.clock.mono_ms();
+    // The head of this answer went out before the drain began: the client may be sending its next request.
+    if (this.closing) this.#options.clock.timer(NEXT_HEAD_MS, () => this.#quiet(connection));
+  }
+
+  /** No whole head came on a connection that a drain could not announce the end of. */
+  #quiet(connection: Connection): void {
+    if (connection.dead || connection.response !== undefined) return;
+    if (connection.socket.bytesRead === connection.base) connection.socket.end();
+    else this.refuseRaw(connection, 'DRAINING');
   }
 
   #late(connection: Connection): void {
@@ -202,6 +212,9 @@ export class Admission {
     this.refuseRaw(connection, error.code === 'HPE_HEADER_OVERFLOW' ? 'HEAD_TOO_LARGE' : 'BAD_REQUEST');
   }
 }
+
+/** How long a draining gateway waits for the request that a client sends before it can know of the end; it is told 503 instead of a reset. */
+const NEXT_HEAD_MS = 250;
 
 function createNode(options: AdmissionOptions): Server {
   const settings: ServerOptions = {

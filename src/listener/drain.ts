@@ -94,7 +94,6 @@ export class Drain {
       work?.drain();
     } else {
       if (!response.headersSent) response.shouldKeepAlive = false;
-      connection.closing = true;
       if (phase === 'streaming') this.#clock.timer(Math.random() * this.#jitter_ms(), () => work?.drain());
       else work?.drain();
     }

@@ -91,6 +91,23 @@ describe('drain', () => {
     assert.deepEqual([answers[0]?.statuses, answers[0]?.end], [[200], 'closed']);
   });
 
+  test('whoever sends the next request at the end of a stream that was told to be kept alive gets 503, and no reset', async () => {
+    const up = await listening({ handle: slow(0) });
+    const socket = connect(up.port, '127.0.0.1', () => socket.write(GET));
+    let text = '';
+    socket.on('data', (bytes: Buffer) => {
+      text += bytes.toString('latin1');
+      if (text.endsWith('0\r\n\r\n')) socket.write(HEAD + PING);
+    });
+    const ended = new Promise<unknown>((resolve) => socket.on('end', resolve).on('error', resolve));
+    while (!text.includes('keep-alive')) await wait(10);
+    const drained = up.listener.drain.begin();
+    assert.equal(await ended, undefined);
+    assert.match(text, /^HTTP\/1\.1 200 [\s\S]*0\r\n\r\nHTTP\/1\.1 503 [\s\S]*"code":"DRAINING"/);
+    assert.equal((await drained).killed, 0);
+    await up.close();
+  });
+
   test('what is still open at drain_timeout_ms is killed and counted by kind', async () => {
     const reasons: string[] = [];
     const { up, answers } = await draining(
