@@ -73,7 +73,7 @@ class StdioChild implements Launched, Pipe {
       this.#later(() => this.#notStarted(error));
       return;
     }
-    this.#words = this.#listen(this.#child);
+    this.#words = this.#listen(this.#child, env);
   }
 
   get pipe(): Pipe {
@@ -117,7 +117,7 @@ class StdioChild implements Launched, Pipe {
     return this.gone;
   }
 
-  #listen(child: ChildProcess): LastWords | undefined {
+  #listen(child: ChildProcess, env: ChildOptions['env']): LastWords | undefined {
     const { stdin, stdout, stderr } = child;
     child.on('error', (error) => {
       // Later errors are of signals that found nobody.
@@ -134,7 +134,7 @@ class StdioChild implements Launched, Pipe {
       else this.#lost(this.#end);
     });
     if (stdout !== null) throttle(stdout, this.#deps.clock);
-    return stderr === null ? undefined : listenToStderr(stderr, this.#deps.log, this.#deps.clock, child.pid);
+    return stderr === null ? undefined : listenToStderr(stderr, { ...this.#deps, pid: child.pid, env });
   }
 
   #notStarted(error: unknown): void {

@@ -2,6 +2,7 @@ import type { Readable } from 'node:stream';
 import type { Clock } from '../contract/clock.js';
 import type { Log } from '../contract/log.js';
 import { LineFramer } from '../wire/line.js';
+import { hideSecrets } from './child-secrets.js';
 import { createRatedLog } from './rated-log.js';
 import { throttle } from './stdio-throttle.js';
 
@@ -10,11 +11,20 @@ export interface LastWords {
   readonly lines: readonly string[];
 }
 
+export interface StderrDeps {
+  readonly log: Log;
+  readonly clock: Clock;
+  readonly pid: number | undefined;
+  /** The child's whole environment: the secrets in it are not written again. */
+  readonly env: Readonly<Record<string, string>>;
+}
+
 /** Reads standard error as long as the child lives, logs it at `info` with a rate limit, and never takes it for a failure. */
-export function listenToStderr(stderr: Readable, log: Log, clock: Clock, pid: number | undefined): LastWords {
+export function listenToStderr(stderr: Readable, { log, clock, pid, env }: StderrDeps): LastWords {
   const rated = createRatedLog({ warn: (fields, message) => log.info(fields, message) }, clock);
   const lines: string[] = [];
   const text = new TextDecoder();
+  const hide = hideSecrets(env) ?? same;
   const take = (line: string): void => {
     if (line.trim() === '') return;
     if (lines.push(line) > MAX_LINES) lines.shift();
@@ -22,7 +32,8 @@ export function listenToStderr(stderr: Readable, log: Log, clock: Clock, pid: nu
   };
   const framer = new LineFramer({
     max_line_bytes: MAX_LINE_BYTES,
-    onLine: (line) => take(text.decode(line.subarray(0, 4 * MAX_LINE)).slice(0, MAX_LINE)),
+    // A secret is replaced before the line is cut: half of it would not be recognized.
+    onLine: (line) => take(hide(text.decode(line)).slice(0, MAX_LINE)),
     onTooLong: () => take('(a line of more than 64 KiB)'),
   });
   stderr.on('error', () => undefined);
@@ -31,6 +42,8 @@ export function listenToStderr(stderr: Readable, log: Log, clock: Clock, pid: nu
   throttle(stderr, clock);
   return { lines };
 }
+
+const same = (text: string): string => text;
 
 const MAX_LINES = 40;
 const MAX_LINE = 300;

@@ -83,7 +83,9 @@ const StdioSchema = section(
       default: '.',
       format: 'process-text',
     }),
-    env: environment('Added to PATH, HOME, LANG, TMPDIR and USER, which are all that the program gets of the environment of the gateway.'),
+    env: environment(
+      'Added to PATH, HOME, LANG, TMPDIR and USER, which are all that the program gets of the environment of the gateway. A value of 8 characters and more whose name says that it is a secret is [redacted] in what the program writes to standard error.',
+    ),
     max_children: count(64, 'Processes at once, those on their way out included. One more is OVERLOADED.', { maximum: 4096 }),
     max_sessions: count(
       48,
