@@ -82,6 +82,9 @@ describe('reload', () => {
     writeFileSync(file, yaml('/a/mcp').replace('{ port: 0 }', '{ port: 0, limits: { max_connections: 5 } }'));
     assert.deepEqual(await gateway.reload(), { restart: ['listener.limits'] });
     assert.deepEqual(await gateway.reload(), { restart: ['listener.limits'] }, 'still waiting for the restart');
+    const status = JSON.parse(await (await fetch(`${gateway.ops_url}/status.json`)).text());
+    const told = [status.max_connections, status.config.values.listener.limits.max_connections];
+    assert.deepEqual(told, [1024, 1024], 'what is told to be in force is in force');
     writeFileSync(file, yaml('/a/mcp'));
     assert.deepEqual(await gateway.reload(), { restart: [] });
     writeFileSync(file, yaml('/a/mcp', 'reload: { watch: false }\n'));

@@ -74,7 +74,10 @@ export class Snapshots {
   async #reload(loaded: LoadedConfig, bound_url: string): Promise<ReloadResult> {
     const before = this.#current;
     try {
-      await this.#swap(loaded, loaded.config.listener.public_url ?? bound_url);
+      await this.#swap(
+        this.#started === undefined ? loaded : inForce(this.#started, loaded),
+        loaded.config.listener.public_url ?? bound_url,
+      );
     } catch (error) {
       this.failed();
       throw error;
@@ -113,6 +116,18 @@ function retireLater(clock: Clock, retire: () => boolean): void {
   const poll = clock.interval(RETIRE_POLL_MS, () => {
     if (retire()) poll.cancel();
   });
+}
+
+/** The new config with what is read once as the process started with it: what is told of the config in force is what is in force. */
+function inForce({ config: { listener, ops, telemetry, reload }, referenced }: LoadedConfig, next: LoadedConfig): LoadedConfig {
+  const { tls: _, ...fresh } = next.config.listener;
+  const { host, port, keep_alive, limits, tls } = listener;
+  const kept = { ...fresh, host, port, keep_alive, limits, ...(tls === undefined ? {} : { tls }) };
+  return {
+    ...next,
+    config: { ...next.config, listener: kept, ops, telemetry, reload },
+    referenced: new Set([...referenced, ...next.referenced]),
+  };
 }
 
 /** Keys that are read once, when the process starts. */

@@ -1,4 +1,4 @@
-import { type FileHandle, open } from 'node:fs/promises';
+import { type FileHandle, open, stat } from 'node:fs/promises';
 import type { Writable } from 'node:stream';
 
 /** Where audit lines go. `write` settles once the text was taken or lost; it may take as long as it likes. */
@@ -7,7 +7,7 @@ export interface AuditSink {
   close(): Promise<void>;
 }
 
-/** Appends to a file that only its owner may read. After a failed write the file is opened anew, so a rotated or repaired disk is found. */
+/** Appends to a file that only its owner may read. It is opened anew when it was renamed or removed, as log rotation does, and after a failed write. */
 export function createFileSink(path: string): AuditSink {
   let handle: FileHandle | undefined;
   const close = async (): Promise<void> => {
@@ -17,6 +17,7 @@ export function createFileSink(path: string): AuditSink {
   };
   return {
     async write(text) {
+      if (handle !== undefined && !(await isAt(path, handle))) await close().catch(() => undefined);
       handle ??= await open(path, 'a', 0o600);
       try {
         await handle.appendFile(text);
@@ -27,6 +28,11 @@ export function createFileSink(path: string): AuditSink {
     },
     close,
   };
+}
+
+async function isAt(path: string, handle: FileHandle): Promise<boolean> {
+  const [there, open] = await Promise.all([stat(path).catch(() => undefined), handle.stat()]);
+  return there?.ino === open.ino && there.dev === open.dev;
 }
 
 /** Writes to a stream that somebody else owns, such as the standard output; closing leaves it open. */

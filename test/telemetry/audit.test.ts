@@ -167,7 +167,7 @@ describe('audit', () => {
 });
 
 describe('audit sinks', () => {
-  it('a file is appended to, readable by its owner only, and opened anew after it failed', async () => {
+  it('a file is appended to, readable by its owner only, and opened anew when it was renamed, removed or closed', async () => {
     const folder = await mkdtemp(join(tmpdir(), 'audit-'));
     try {
       const path = join(folder, 'audit.log');
@@ -175,12 +175,17 @@ describe('audit sinks', () => {
       await sink.write('one\n');
       await sink.write('two\n');
       assert.equal((await stat(path)).mode & 0o777, 0o600);
-      await sink.close();
       await rename(path, join(folder, 'audit.1'));
       await sink.write('three\n');
       await sink.close();
+      await rm(path);
+      await sink.write('four\n');
+      await sink.write('five\n');
+      await rm(path);
+      await sink.write('six\n');
+      await sink.close();
       assert.equal(await readFile(join(folder, 'audit.1'), 'utf8'), 'one\ntwo\n');
-      assert.equal(await readFile(path, 'utf8'), 'three\n');
+      assert.equal(await readFile(path, 'utf8'), 'six\n');
       await assert.rejects(createFileSink(join(folder, 'none', 'audit.log')).write('x'), { code: 'ENOENT' });
     } finally {
       await rm(folder, { recursive: true });
