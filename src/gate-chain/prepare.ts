@@ -33,7 +33,6 @@ export async function prepare(
       found.module.check?.(checked.options);
       ready.set(name, {
         name,
-        builtin: Object.hasOwn(builtins, config.use),
         module: found.module,
         options: checked.options,
         identifies: evaluate(found.module.identifies, checked.options),

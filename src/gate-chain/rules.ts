@@ -12,7 +12,6 @@ export type Identifies = 'always' | 'counts' | 'ignored';
 /** A gate of the config whose module was found and whose options are right. */
 export interface Ready {
   readonly name: string;
-  readonly builtin: boolean;
   readonly module: GateModule;
   readonly options: unknown;
   readonly identifies: 'always' | 'when_alone' | undefined;
@@ -82,8 +81,11 @@ function checkCompany(listing: Listing, chain: readonly Ready[], say: (index: nu
     for (const fact of gate.module.provides ?? []) has.add(fact);
     if (gate.identifies !== undefined && role[i] !== 'ignored') has.add('identity');
   }
-  const lets = (gate: Ready): boolean => !gate.builtin || gate.module.identifies !== undefined || gate.module.authorizes === true;
+  const lets = (gate: Ready): boolean => gate.module.identifies !== undefined || gate.module.authorizes === true;
   if (listing.public === false && listing.names.length > 0 && !chain.some(lets)) {
-    say(-1, 'no gate of this chain identifies the caller or is an allowlist: every request would be refused; add one, or say public: true');
+    say(
+      -1,
+      'no gate of this chain says that it identifies the caller or is an allowlist: every request would be refused; add one, or say public: true (a gate of your own declares `identifies` or `authorizes`)',
+    );
   }
 }

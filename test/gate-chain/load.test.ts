@@ -112,7 +112,7 @@ describe('what a config may not say about chains', () => {
       'nobody who admits',
       { modules: { a: plain() } },
       [
-        'routes[0].gates: no gate of this chain identifies the caller or is an allowlist: every request would be refused; add one, or say public: true',
+        'routes[0].gates: no gate of this chain says that it identifies the caller or is an allowlist: every request would be refused; add one, or say public: true (a gate of your own declares `identifies` or `authorizes`)',
       ],
     ],
     ['nobody who admits to a public route', { modules: { a: plain() }, public: true }, []],
