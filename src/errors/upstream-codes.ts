@@ -6,7 +6,7 @@ export const UPSTREAM_CODES = {
     502,
     -32603,
     'The MCP server behind this route cannot be reached.',
-    'The connection was refused, reset before an answer, or its certificate did not verify.',
+    'No connection in time, it was refused or reset, or its certificate did not verify; nothing of the call was sent on MCP routes.',
     'Retry; check the upstream and portcullis_upstream_requests_total.',
   ),
   UPSTREAM_DOWN: row(
@@ -20,7 +20,7 @@ export const UPSTREAM_CODES = {
     502,
     -32603,
     'The MCP server behind this route ended before it answered.',
-    'Its process exited, was killed or closed its output while the call was running.',
+    'Its process exited, was killed or closed its output, or its connection closed before an answer, while the call was running.',
     'Retry if the call may run twice; the log says how it ended.',
   ),
   UPSTREAM_BROKEN: row(

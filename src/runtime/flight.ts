@@ -32,6 +32,7 @@ export class Flight implements UpstreamListener, AnswerHost, Waiter {
   readonly #pool: UpstreamPool;
   #answer: Answer | undefined;
   #line: UpstreamLine | undefined;
+  #sent = false;
   #spoke = false;
   #launched = false;
   #stopped = false;
@@ -97,6 +98,7 @@ export class Flight implements UpstreamListener, AnswerHost, Waiter {
 
   onConnected(line: UpstreamLine): void {
     this.#line = line;
+    this.#sent = true;
   }
 
   onHead(head: ResponseHead): void {
@@ -133,9 +135,11 @@ export class Flight implements UpstreamListener, AnswerHost, Waiter {
   #failed(error: Error): void {
     if (this.#spoke) return this.#answer?.broken(error);
     this.exchange.handedBack();
-    const fault = faultBeforeHead(error);
-    this.#watch.failed(fault.code);
-    this.fail(fault.code, fault.reason);
+    const { code, reason } = faultBeforeHead(error);
+    // Who retries must know that the call may have been carried out.
+    const told = this.#sent && code === 'UPSTREAM_UNREACHABLE' ? 'UPSTREAM_ENDED' : code;
+    this.#watch.failed(told);
+    this.fail(told, reason);
   }
 
   #leave(): void {
@@ -159,4 +163,4 @@ export interface FlightRoute {
 const LINGER_MS = 250;
 const LINGER_BYTES = 65_536;
 const STOPPED = new Error('stopped');
-const BLAMED: ReadonlySet<ErrorCode> = new Set(['UPSTREAM_UNREACHABLE', 'UPSTREAM_BROKEN', 'UPSTREAM_REFUSED']);
+const BLAMED: ReadonlySet<ErrorCode> = new Set(['UPSTREAM_UNREACHABLE', 'UPSTREAM_ENDED', 'UPSTREAM_BROKEN', 'UPSTREAM_REFUSED']);

@@ -89,7 +89,7 @@ export function createProxied(options: ProxiedOptions, deps: ProxiedDeps): Proxi
       telemetry.upstreamAnswered(name, CLASSES[Math.floor(status / 100)] ?? 'error');
     },
     failed(code) {
-      if (code !== 'UPSTREAM_UNREACHABLE' && code !== 'UPSTREAM_BROKEN') return;
+      if (code !== 'UPSTREAM_UNREACHABLE' && code !== 'UPSTREAM_ENDED' && code !== 'UPSTREAM_BROKEN') return;
       telemetry.upstreamAnswered(name, 'error');
       failures += 1;
       if (failures >= DEGRADED_AFTER && health === 'ready') health = 'degraded';

@@ -278,9 +278,9 @@ describe('proxied: no answer', () => {
     await upstream.close();
   });
 
-  it('a reset is UPSTREAM_UNREACHABLE; what is not HTTP, an endless head or a 101 is UPSTREAM_BROKEN, never a hang', async () => {
+  it('a reset after the call was sent is UPSTREAM_ENDED; what is not HTTP, an endless head or a 101 is UPSTREAM_BROKEN, never a hang', async () => {
     const cases: [string, string][] = [
-      ['', 'UPSTREAM_UNREACHABLE'],
+      ['', 'UPSTREAM_ENDED'],
       ['SSH-2.0-OpenSSH\r\n', 'UPSTREAM_BROKEN'],
       ['HTTP/1.1 200 OK\r\nContent-Length: 1\r\nContent-Length: 2\r\n\r\n', 'UPSTREAM_BROKEN'],
       [`HTTP/1.1 200 OK\r\n${`X-A: ${'a'.repeat(1000)}\r\n`.repeat(40)}\r\n`, 'UPSTREAM_BROKEN'],

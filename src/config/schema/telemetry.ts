@@ -12,7 +12,9 @@ const LogSchema = section(
 
 const AuditSchema = section(
   {
-    file: fileName('Where decisions go, one JSON object a line; "-" is standard output. A file that was renamed, as log rotation does, is opened anew.'),
+    file: fileName(
+      'Where decisions go, one JSON object a line; "-" is standard output. A file that was renamed, as log rotation does, is opened anew.',
+    ),
     principal: choice(
       ['as_is', 'sha256'],
       'as_is',
