@@ -40,6 +40,7 @@ export { createMemoryTransport } from './transport/memory.js';
 export { createStdioTransport, type StdioTransportOptions } from './transport/stdio-client.js';
 export { createHttpTransport, type HttpTransportOptions } from './transport/streamable-http.js';
 
+/** Of `loadTransport`. */
 export interface LoadTransportOptions extends Partial<TransportHost> {
   /** The transport's own, checked against its schema. Default: none. */
   readonly options?: Readonly<Record<string, unknown>>;

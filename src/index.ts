@@ -14,6 +14,7 @@ export type { DrainResult } from './listener/drain.js';
 export { createHub, defineServer, defineTool, RpcError, type Server, type ServerDefinition, ToolError } from './server.js';
 export { version } from './version.js';
 
+/** What a gateway gets of the process that it runs in, beside its config. */
 export interface GatewayOptions {
   /** Values for `${NAME}` in the config's texts. Default: none, every name is unset. */
   readonly env?: Readonly<Record<string, string | undefined>>;

@@ -11,6 +11,7 @@ export interface Progress {
   readonly message?: string;
 }
 
+/** A log message of the server (MCP Logging). `data` is any JSON value, unchecked. */
 export interface LogMessage {
   readonly level: LogLevel;
   readonly data: unknown;
@@ -23,6 +24,7 @@ export interface ElicitAnswer {
   readonly content?: Readonly<Record<string, unknown>>;
 }
 
+/** A folder or file that the server may work in (MCP Roots). */
 export interface Root {
   /** A `file://` URI. */
   readonly uri: string;
@@ -39,6 +41,7 @@ export interface Callbacks {
   readonly roots?: (signal: AbortSignal) => Awaitable<readonly Root[]>;
 }
 
+/** Of `connect`. Times in milliseconds; RangeError for a limit that is no positive integer, TypeError for an era that there is not. */
 export interface ConnectOptions extends Callbacks {
   /** `auto`: modern if the server is, else legacy. `modern`, `legacy`: that, or an error. Default `auto`. */
   readonly era?: 'auto' | 'modern' | 'legacy';
@@ -80,6 +83,7 @@ export interface CallOptions {
   readonly onProgress?: (progress: Progress) => void;
 }
 
+/** What a server calls itself (MCP schema `Implementation`). Not verified. */
 export interface ServerInfo {
   readonly name: string;
   readonly version: string;
@@ -109,6 +113,7 @@ export interface Tool {
   readonly _meta?: Readonly<Record<string, unknown>>;
 }
 
+/** A resource as the server lists it (MCP schema `Resource`). */
 export interface Resource {
   readonly uri: string;
   readonly name: string;
@@ -117,6 +122,7 @@ export interface Resource {
   readonly mimeType?: string;
 }
 
+/** A resource template as the server lists it (MCP schema `ResourceTemplate`); `uriTemplate` is RFC 6570. */
 export interface ResourceTemplate {
   readonly uriTemplate: string;
   readonly name: string;
@@ -125,6 +131,7 @@ export interface ResourceTemplate {
   readonly mimeType?: string;
 }
 
+/** A prompt as the server lists it (MCP schema `Prompt`). */
 export interface Prompt {
   readonly name: string;
   readonly title?: string;

@@ -32,6 +32,7 @@ export interface ChangeSource {
   open(wanted: Wanted, context: ChangeContext): AsyncIterable<Change>;
 }
 
+/** Who listens, and until when: `signal` aborts when the subscription ends, for whatever reason. */
 export interface ChangeContext {
   readonly identity: Identity | undefined;
   readonly signal: AbortSignal;

@@ -27,6 +27,7 @@ export interface Annotations {
   readonly lastModified?: string;
 }
 
+/** Text, UTF-8 on the wire (MCP schema `TextContent`). */
 export interface TextContent {
   readonly type: 'text';
   readonly text: string;
@@ -34,6 +35,7 @@ export interface TextContent {
   readonly _meta?: Meta;
 }
 
+/** An image (MCP schema `ImageContent`). */
 export interface ImageContent {
   readonly type: 'image';
   /** Base64. */
@@ -74,6 +76,7 @@ export type ResourceContents = {
   readonly _meta?: Meta;
 } & ({ readonly text: string } | { readonly blob: string });
 
+/** The contents of a resource, inside the answer (MCP schema `EmbeddedResource`). */
 export interface EmbeddedResource {
   readonly type: 'resource';
   readonly resource: ResourceContents;
@@ -81,6 +84,7 @@ export interface EmbeddedResource {
   readonly _meta?: Meta;
 }
 
+/** One piece of a tool's answer or of a prompt (MCP schema `ContentBlock`). */
 export type ContentBlock = TextContent | ImageContent | AudioContent | ResourceLink | EmbeddedResource;
 
 /** What a tool answers. `structuredContent` must fit the tool's `output`; without `content` it is repeated there as JSON text. */
@@ -92,6 +96,7 @@ export interface ToolResult {
   readonly _meta?: Meta;
 }
 
+/** One message of a prompt, with one piece of content (MCP schema `PromptMessage`). */
 export interface PromptMessage {
   readonly role: 'user' | 'assistant';
   readonly content: ContentBlock;

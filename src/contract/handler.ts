@@ -40,6 +40,7 @@ export interface RootsRequest {
   readonly method: 'roots/list';
 }
 
+/** A question to the client in the middle of a call (MCP 2026-07-28 Multi Round-Trip Requests). */
 export type InputRequest = ElicitRequest | SampleRequest | RootsRequest;
 
 /** What the client answered, by the keys of the requests. It comes from the client: check it like any input, e.g. with `acceptedContent`. */

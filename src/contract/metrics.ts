@@ -1,9 +1,11 @@
 /** Labels of one sample. Values come from closed sets: config names, enums; never a principal, token, path or header text. */
 export type Labels = Readonly<Record<string, string>>;
 
+/** A number that only grows, `_total` in its name (Prometheus metric types). */
 export interface Counter {
   add(labels?: Labels, count?: number): void;
 }
+/** Observations in buckets of fixed bounds, in the unit that its name ends in: seconds or bytes (Prometheus metric types). */
 export interface Histogram {
   /** `value` in the base unit of the metric's name: seconds or bytes. */
   observe(value: number, labels?: Labels): void;

@@ -40,6 +40,7 @@ export interface ToolAnnotations {
   readonly openWorldHint?: boolean;
 }
 
+/** A tool (MCP Tools). What it declares is checked by `defineServer`, which throws and names the tool. */
 export interface ToolDefinition extends Described {
   /** 1 to 128 of A-Z, a-z, 0-9, `_`, `-`, `.`; unique. */
   readonly name: string;
@@ -58,6 +59,7 @@ export interface ToolDefinition extends Described {
 /** What `read` answers: text or bytes of the resource, whole contents, or undefined when it is not there. */
 export type ReadAnswer = string | Uint8Array | ResourceResult | InputRequired | undefined;
 
+/** A resource with a URI of its own (MCP Resources). */
 export interface ResourceDefinition extends Described {
   /** An absolute URI (RFC 3986); unique. */
   readonly uri: string;
@@ -71,6 +73,7 @@ export interface ResourceDefinition extends Described {
   read(input: { readonly uri: string }, context: HandlerContext): Awaitable<ReadAnswer>;
 }
 
+/** Resources that share a form of URI (MCP Resources, RFC 6570). Listed as one template, read by any URI that fits. */
 export interface TemplateDefinition extends Described {
   /**
    * RFC 6570 level 1 and 2: `{name}` stands for one or more characters that are not reserved, percent-decoded; `{+name}`, at most
@@ -87,6 +90,7 @@ export interface TemplateDefinition extends Described {
   ): Awaitable<ReadAnswer>;
 }
 
+/** An argument of a prompt; its value is text (MCP schema `PromptArgument`). */
 export interface PromptArgument {
   readonly name: string;
   readonly title?: string;
@@ -94,6 +98,7 @@ export interface PromptArgument {
   readonly required?: boolean;
 }
 
+/** A prompt (MCP Prompts). */
 export interface PromptDefinition extends Described {
   /** Unique. */
   readonly name: string;
@@ -102,6 +107,7 @@ export interface PromptDefinition extends Described {
   get(input: Readonly<Record<string, string>>, context: HandlerContext): Awaitable<string | PromptResult | InputRequired>;
 }
 
+/** What is to be completed (MCP Completion). */
 export interface CompletionInput {
   /** What was typed so far. */
   readonly value: string;
@@ -126,6 +132,7 @@ export interface ExtensionMethod {
   run(params: Readonly<Record<string, unknown>>, context: HandlerContext): Awaitable<Readonly<Record<string, unknown>>>;
 }
 
+/** An extension: its methods exist for clients that declared it, and for nobody else (MCP 2026-07-28 Extensions). */
 export interface ExtensionDefinition {
   /** Told in the capabilities. Default `{}`. */
   readonly settings?: Readonly<Record<string, unknown>>;
@@ -143,6 +150,7 @@ export interface ComponentView {
 /** Says whether the caller may see and use a component. Called for each component of a list: it must be quick. A throw means no. */
 export type Policy = (identity: Identity | undefined, component: ComponentView) => boolean;
 
+/** What a server is made of. Frozen by `defineServer`, which throws for what is not valid and names the component. */
 export interface ServerDefinition {
   readonly name: string;
   readonly version: string;

@@ -42,6 +42,7 @@ export interface TransportOptions {
   readonly clock: Clock;
 }
 
+/** Of one message. What a transport does not know it ignores. */
 export interface SendOptions {
   /** Until the message is delivered, a wait for a connection included; where its answer comes back on the same way, until that begins. */
   readonly timeout_ms?: number;

@@ -20,6 +20,7 @@ export interface DispatchMessage {
   readonly params?: Readonly<Record<string, unknown>>;
 }
 
+/** Who asks, and how. Default: nobody, revision 2026-07-28, never aborted, notifications dropped. */
 export interface DispatchContext {
   readonly identity?: Identity;
   readonly facts?: Facts;

@@ -246,4 +246,5 @@ export const CODES = {
   ...UPSTREAM_CODES,
 } as const satisfies Readonly<Record<string, ErrorRow>>;
 
+/** A stable name of the error table; docs/errors.md has the status, meaning and remedy of each. */
 export type ErrorCode = keyof typeof CODES;

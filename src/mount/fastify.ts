@@ -14,6 +14,7 @@ declare module 'fastify' {
   }
 }
 
+/** Of `fastifyMount`; limits and defaults as in `MountOptions`. */
 export interface FastifyMountOptions extends MountOptions {
   /** Made by `defineServer`. */
   readonly server: Server;

@@ -10,6 +10,7 @@ import type { MountOptions } from './options.js';
 export type { MountAuth, MountCaller } from './caller.js';
 export type { MountOptions } from './options.js';
 
+/** What `createFetchMount` makes: a handler, and its end. */
 export interface FetchMount {
   /** Answers one request, its body unread. The caller is what the host's authentication verified, given here or set on the request. */
   (request: Request & MountCaller, caller?: MountCaller): Promise<Response>;

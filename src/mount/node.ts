@@ -14,6 +14,7 @@ export type { MountOptions } from './options.js';
 /** A request of node:http, Connect or Express, with what the host's authentication put on it. */
 export type NodeRequest = IncomingMessage & MountCaller & { readonly body?: unknown };
 
+/** What `createNodeMount` makes: a handler, and its end. */
 export interface NodeMount {
   /** Answers one request; the body must be unread. `headers` go with every answer. */
   (request: NodeRequest, response: ServerResponse, headers?: unknown): void;

@@ -11,6 +11,7 @@ export interface TestHost extends GateHost {
   readonly metrics: TestMetrics;
 }
 
+/** What a test sets of a host; the rest is made up. */
 export type HostInit = Partial<TestHost>;
 
 /** A gate host for the route `/mcp` of a gate that the config calls `test`; files are found from the working folder. */

@@ -1,5 +1,6 @@
 import type { Log } from '../contract/log.js';
 
+/** One line as it was logged. */
 export interface TestLogLine {
   readonly level: 'debug' | 'info' | 'warn' | 'error';
   readonly message: string;

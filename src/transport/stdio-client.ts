@@ -5,6 +5,7 @@ import type { Launched } from './launched.js';
 import type { PipeEnd } from './pipe.js';
 import { startChild } from './stdio-child.js';
 
+/** Of `createStdioTransport`. Times in milliseconds, sizes in bytes. */
 export interface StdioTransportOptions {
   /** A program, found by PATH; no shell reads it. */
   readonly command: string;

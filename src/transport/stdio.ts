@@ -22,6 +22,7 @@ import { bareHead, claimsOf } from './stdio-claims.js';
 import { StdioExchange, type StdioLine } from './stdio-exchange.js';
 import { type OutputEnd, StdioOutput } from './stdio-output.js';
 
+/** Of `serveStdio`. Times in milliseconds, sizes in bytes; RangeError for a limit that is no positive integer. */
 export interface StdioOptions {
   /** Messages, one a line. It is left open. */
   readonly input: Readable;

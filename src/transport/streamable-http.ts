@@ -13,6 +13,7 @@ import { HttpExchange, type HttpRaw } from './http-exchange.js';
 import { HttpPool, type Lease } from './http-pool.js';
 import { type HttpTarget, readTarget, type TargetOptions } from './http-target.js';
 
+/** Of the Streamable HTTP transport. Times in milliseconds, sizes in bytes; RangeError for a limit that is no positive integer. */
 export interface HttpTransportOptions extends TargetOptions {
   /** Requests under way at once; more wait, each up to its own timeout. Event streams have connections of their own. Default 4. */
   readonly pool_size?: number;

@@ -71,6 +71,16 @@ const HostedSchema = section(
   { description: 'A server that runs in this process, in every protocol era: made by defineServer of portcullis/server.' },
 );
 
+/** How many legacy sessions a server may have that knows one client only; `what` is what each session has of its own. */
+const sessionLimits = (what: 'process' | 'connection') => ({
+  max_sessions: count(
+    48,
+    `Sessions of legacy clients, each with a ${what} of its own. One more ends the session that was idle longest; when none is idle it is OVERLOADED.`,
+    { maximum: 4096 },
+  ),
+  max_sessions_per_caller: count(16, 'The same for the sessions of one identified caller.', { maximum: 4096 }),
+});
+
 const StdioSchema = section(
   {
     kind: Type.Literal('stdio', { description: 'An MCP server that runs as a child process.' }),
@@ -87,12 +97,7 @@ const StdioSchema = section(
       'Added to PATH, HOME, LANG, TMPDIR and USER, which are all that the program gets of the environment of the gateway. A value of 8 characters and more whose name says that it is a secret is [redacted] in what the program writes to standard error.',
     ),
     max_children: count(64, 'Processes at once, those on their way out included. One more is OVERLOADED.', { maximum: 4096 }),
-    max_sessions: count(
-      48,
-      'Sessions of legacy clients, each with a process of its own. One more ends the session that was idle longest; when none is idle it is OVERLOADED.',
-      { maximum: 4096 },
-    ),
-    max_sessions_per_caller: count(16, 'The same for the sessions of one identified caller.', { maximum: 4096 }),
+    ...sessionLimits('process'),
     max_pending: count(1024, 'Calls that wait for one process. One more is OVERLOADED.', { maximum: 65_535 }),
     idle_ttl_ms: count(
       3_600_000,
@@ -124,12 +129,7 @@ const TransportSchema = section(
     connections: count(64, 'Connections to the server at once, those on their way out included. One more is OVERLOADED.', {
       maximum: 4096,
     }),
-    max_sessions: count(
-      48,
-      'Sessions of legacy clients, each with a connection of its own. One more ends the session that was idle longest; when none is idle it is OVERLOADED.',
-      { maximum: 4096 },
-    ),
-    max_sessions_per_caller: count(16, 'The same for the sessions of one identified caller.', { maximum: 4096 }),
+    ...sessionLimits('connection'),
     max_pending: count(1024, 'Calls that wait on one connection. One more is OVERLOADED.', { maximum: 65_535 }),
     idle_ttl_ms: count(
       3_600_000,

@@ -8,6 +8,7 @@ import { ServerHost } from '../run/host.js';
 import { admitHttp, type PreparedCall } from './admit.js';
 import { ValueExchange } from './value-exchange.js';
 
+/** What a handler for a foreign HTTP server needs. It has no deadline and no limit on bodies: the host has them. */
 export interface HttpHandlerOptions {
   readonly clock: Clock;
   /** Gets what handlers threw. */

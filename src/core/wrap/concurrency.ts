@@ -3,6 +3,7 @@ import { CONCURRENCY_LIMIT } from './refusal.js';
 import { whenSettled } from './settled.js';
 import type { Wrapper } from './wrapper.js';
 
+/** Of `withConcurrency`. Checked at definition: RangeError for what is no positive integer, TypeError for an unknown name. */
 export interface ConcurrencyOptions {
   /** Handlers of this component that run at once for one key. Default 32. */
   readonly limit?: number;

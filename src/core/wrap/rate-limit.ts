@@ -4,6 +4,7 @@ import { checkNames, type KeyOf, toKeyOf, toPositive } from './options.js';
 import { type ComponentRefusal, RATE_KEYS, RATE_LIMIT } from './refusal.js';
 import type { Wrapper } from './wrapper.js';
 
+/** Of `withRateLimit`. Checked at definition: RangeError for what is no positive integer, TypeError for an unknown name. */
 export interface RateLimitOptions {
   /** Calls of one key in a window. Default 60. */
   readonly limit?: number;

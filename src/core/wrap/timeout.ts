@@ -4,6 +4,7 @@ import { NO_TIMEOUT_WORKER, TIMED_OUT } from './refusal.js';
 import { whenSettled } from './settled.js';
 import type { HandlerToken, WrapContext, Wrapper } from './wrapper.js';
 
+/** Of `withTimeout`. Checked at definition: RangeError for what is no positive integer, TypeError for an unknown name. */
 export interface TimeoutOptions {
   /** For the handler to answer. Default 5 000, at most 2 147 483 647. */
   readonly timeout_ms?: number;

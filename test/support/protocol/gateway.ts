@@ -1,4 +1,5 @@
 import { createGateway } from '../../../src/index.js';
+import { META, modernHead } from '../../demo/rpc.js';
 import { repositoryPath } from '../repository.js';
 
 /** Parsed JSON, unchecked: assertions are its check. */
@@ -40,18 +41,7 @@ export interface ProtocolGateway {
   close(): Promise<void>;
 }
 
-/** The headers of a request of revision 2026-07-28. */
-export function headersOf(method: string, name?: string): Record<string, string> {
-  return {
-    'content-type': 'application/json',
-    accept: 'application/json, text/event-stream',
-    'mcp-protocol-version': '2026-07-28',
-    'mcp-method': method,
-    ...(name === undefined ? {} : { 'mcp-name': name }),
-  };
-}
-
-export const META = { 'io.modelcontextprotocol/protocolVersion': '2026-07-28', 'io.modelcontextprotocol/clientCapabilities': {} };
+export { META, modernHead as headersOf };
 
 export async function startProtocolGateway(): Promise<ProtocolGateway> {
   const gateway = createGateway({
@@ -76,7 +66,7 @@ export async function startProtocolGateway(): Promise<ProtocolGateway> {
     const _meta = { ...META, 'io.modelcontextprotocol/clientCapabilities': capabilities, ...meta };
     return fetch(`${url}${path}`, {
       method: 'POST',
-      headers: present({ ...headersOf(method, named), ...headers }),
+      headers: present({ ...modernHead(method, named), ...headers }),
       body: `{"jsonrpc":"2.0","id":${id},"method":${JSON.stringify(method)},"params":${JSON.stringify({ ...params, _meta })}}`,
       ...(signal === undefined ? {} : { signal }),
     });
