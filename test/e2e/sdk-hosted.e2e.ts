@@ -3,15 +3,14 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import { createGateway, type Gateway } from '../../src/index.js';
+import { everything, GREETING, WATCHED } from '../support/e2e/client-tour.js';
 import { hanging, hub } from '../support/e2e/hosted-server.js';
 import { connect, MODERN, modernPost, useAll } from '../support/e2e/modern-client.js';
 import { PAGED } from '../support/e2e/paged-server.js';
-import { openV1Current, openV2, openV12, type SdkClient } from '../support/e2e/sdk-clients.js';
+import { openV1Current, openV2, openV12 } from '../support/e2e/sdk-clients.js';
 import { until } from '../support/e2e/until.js';
 import { repositoryPath } from '../support/repository.js';
 
-const WATCHED = 'test://watched-resource';
-const GREETING = { type: 'ref/prompt', name: 'test_prompt_with_arguments' } as const;
 const TEMPLATE = { type: 'ref/resource', uri: 'test://template/{id}/data' } as const;
 
 let hosting: Gateway;
@@ -276,40 +275,6 @@ describe('drain', () => {
     await client.close();
   });
 });
-
-/** What one client gets out of the server. */
-async function everything(client: SdkClient, can_elicit: boolean, modern: boolean) {
-  const progress: number[] = [];
-  await client.call('test_tool_with_progress', {}, { onprogress: (step) => void progress.push(step.progress) });
-  if (!modern) {
-    await client.subscribe(WATCHED);
-    await client.setLevel('debug');
-  }
-  await client.call('test_tool_with_logging');
-  const together = Array.from({ length: 3 }, async () => {
-    const own: number[] = [];
-    const text = await client.call('test_tool_with_progress', {}, { onprogress: (step) => void own.push(step.progress) });
-    return [text, ...own];
-  });
-  return {
-    together: await Promise.all(together),
-    revision: client.revision,
-    session: client.session,
-    progress,
-    tools: await client.tools(),
-    prompts: await client.prompts(),
-    resources: await client.resources(),
-    text: await client.call('test_simple_text'),
-    read: await client.read(WATCHED),
-    templated: await client.read('test://template/7/data'),
-    prompt: await client.prompt('test_prompt_with_arguments', { arg1: 'a', arg2: 'b' }),
-    completed: await client.complete(GREETING, 'arg1', 'pa'),
-    sampled: await client.call('test_sampling', { prompt: 'Say it' }),
-    elicited: can_elicit ? await client.call('test_elicitation', { message: 'Who?' }) : undefined,
-    logged: client.notified.filter((method) => method === 'notifications/message').length,
-    asked: client.asked,
-  };
-}
 
 async function start(config: object): Promise<Gateway> {
   const limits = { sse_keepalive_ms: 100 };
