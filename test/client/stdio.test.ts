@@ -1,8 +1,9 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { type Client, type ClientError, type ConnectOptions, connect } from '../../src/client.js';
+import { type Client, type ConnectOptions, connect } from '../../src/client.js';
 import { makeLog } from '../../src/testing.js';
+import { failure } from '../support/client-bench.js';
 import { until } from '../support/e2e/until.js';
 import { repositoryPath } from '../support/repository.js';
 
@@ -21,11 +22,6 @@ const say = async (client: Client, name: string, args: Record<string, unknown> =
   const { content = [] } = await client.callTool(name, args);
   return content.map((part) => (part.type === 'text' ? part.text : part.type)).join('\n');
 };
-const failure = (promise: Promise<unknown>): Promise<ClientError> =>
-  promise.then(
-    () => assert.fail('it did not fail'),
-    (error: ClientError) => error,
-  );
 const isAlive = (pid: number): boolean => {
   try {
     return process.kill(pid, 0);
