@@ -11,7 +11,7 @@ export function capabilitiesOf({ elicit, sample, roots }: Callbacks): JsonObject
   };
 }
 
-/** What a callback answers to one question of the server. Undefined: there is none for it. Rejects with what the callback threw. */
+/** What a callback answers to one question of the server. Undefined: there is none for it. Rejects with what the callback threw, or returned wrongly. */
 export async function answerQuestion(
   callbacks: Callbacks,
   method: string,
@@ -20,16 +20,28 @@ export async function answerQuestion(
 ): Promise<JsonObject | undefined> {
   switch (method) {
     case 'elicitation/create':
-      return (await callbacks.elicit?.(params as never, signal)) as JsonObject | undefined;
+      return callbacks.elicit === undefined ? undefined : toAnswer(await callbacks.elicit(params as never, signal));
     case 'sampling/createMessage':
-      return callbacks.sample?.(params as never, signal);
+      return callbacks.sample === undefined ? undefined : toAnswer(await callbacks.sample(params as never, signal));
     case 'roots/list': {
-      const roots = await callbacks.roots?.(signal);
-      return roots === undefined ? undefined : { roots };
+      if (callbacks.roots === undefined) return undefined;
+      const roots: unknown = await callbacks.roots(signal);
+      if (!Array.isArray(roots)) throw new TypeError(`it returned ${typeOf(roots)}, not a list of roots`);
+      return { roots };
     }
     default:
       return undefined;
   }
+}
+
+/** An answer of another type would be left out of the message, and the server would ask again. */
+function toAnswer(answer: unknown): JsonObject {
+  if (!isObject(answer)) throw new TypeError(`it returned ${typeOf(answer)}, not an object`);
+  return answer;
+}
+
+function typeOf(value: unknown): string {
+  return value === null ? 'null' : Array.isArray(value) ? 'a list' : `${typeof value}`;
 }
 
 /** The answers to what a modern server needs before it goes on (MCP Multi Round-Trip Requests), by its keys. Rejects with ClientError. */

@@ -1,7 +1,7 @@
 /** The modern revision that is served: metadata in each request, no handshake, no session. */
 export const MODERN = '2026-07-28';
 
-/** Every revision that `MCP-Protocol-Version` may name, newest first. 2024-11-05 comes from clients that an old upstream negotiated down. */
+/** Every revision that `MCP-Protocol-Version` may name, newest first. Clients of 2024-11-05 that speak Streamable HTTP may name theirs too. */
 export const SERVED_REVISIONS = [MODERN, '2025-11-25', '2025-06-18', '2025-03-26', '2024-11-05'] as const;
 
 /** What a request without `MCP-Protocol-Version` speaks (MCP 2026-07-28, Streamable HTTP, "Protocol Version Header"). */

@@ -15,11 +15,11 @@ export function dialectOf(revision: string): Dialect {
 
 /**
  * The revision that `initialize` answers: the one that was asked for, else the newest with a handshake (MCP 2025-11-25
- * Lifecycle, "Version Negotiation"). 2024-11-05 had another HTTP transport, so it is not offered over Streamable HTTP.
+ * Lifecycle, "Version Negotiation"). That includes 2024-11-05 over Streamable HTTP: some clients of that revision speak it.
  */
-export function negotiate(requested: string | undefined, offer_2024: boolean): Dialect {
+export function negotiate(requested: string | undefined): Dialect {
   const found = requested === undefined ? undefined : BY_REVISION.get(requested);
-  if (found === undefined || found.era === 'modern' || (found === REV_2024_11_05 && !offer_2024)) return REV_2025_11_25;
+  if (found === undefined || found.era === 'modern') return REV_2025_11_25;
   return found;
 }
 

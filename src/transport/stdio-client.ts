@@ -20,8 +20,20 @@ export interface StdioTransportOptions {
   readonly stop_timeout_ms?: number;
 }
 
-/** MCP over the standard streams of a child process, every revision. The process is started by `start` and never outlives `shutdown`. */
+/**
+ * MCP over the standard streams of a child process, every revision. The process is started by `start` and never outlives `shutdown`.
+ * Throws TypeError for a command, an argument or a variable that is not text.
+ */
 export function createStdioTransport(options: StdioTransportOptions): Transport {
+  const { command, args = [], env = {} } = options;
+  const texts = { command, ...Object.fromEntries(args.map((arg, at) => [`args[${at}]`, arg])) };
+  // Node would write null into the environment as a word; undefined leaves a variable out.
+  const variables = Object.entries(env).flatMap(([name, value]: [string, unknown]) =>
+    value === undefined ? [] : [[`env.${name}`, value]],
+  );
+  for (const [name, value] of [...Object.entries(texts), ...variables] as [string, unknown][]) {
+    if (typeof value !== 'string') throw new TypeError(`stdio: ${name} must be text, not ${value === null ? 'null' : typeof value}`);
+  }
   return new StdioTransport(options);
 }
 

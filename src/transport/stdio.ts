@@ -154,7 +154,7 @@ class StdioService {
     if (!admitted.ok) return envelope.kind === 'request' ? this.#refuse(admitted.fault, envelope.id) : undefined;
     const { kind, method } = admitted.value;
     if (kind === 'notification') return method === 'notifications/cancelled' ? this.#cancel(paramsOf(body).requestId) : undefined;
-    if (kind === 'request' && method === 'initialize') this.#revision = negotiate(envelope.requested_version, true).revision;
+    if (kind === 'request' && method === 'initialize') this.#revision = negotiate(envelope.requested_version).revision;
     const { identity, facts } = this.#options;
     const head = bareHead(`stdio-${++this.#count}`, claims);
     this.#run({ ...admitted.value, body, head, route: ROUTE, identity, facts });

@@ -100,8 +100,8 @@ describe('revisions of a server', () => {
   });
 
   it('are negotiated: the one that was asked for, else the newest with a handshake', () => {
-    const given = (asked: string | undefined, offer_2024 = false) => negotiate(asked, offer_2024).revision;
-    for (const { revision } of LEGACY) assert.equal(given(revision, true), revision);
-    assert.deepEqual([given('2024-11-05'), given('2026-07-28'), given('2030-01-01'), given(undefined)], Array(4).fill('2025-11-25'));
+    const given = (asked: string | undefined) => negotiate(asked).revision;
+    for (const { revision } of LEGACY) assert.equal(given(revision), revision);
+    assert.deepEqual([given('2026-07-28'), given('2030-01-01'), given(undefined)], Array(3).fill('2025-11-25'));
   });
 });

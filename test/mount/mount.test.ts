@@ -17,6 +17,7 @@ import { HOSTS, type Mounted } from '../support/mounted.js';
 type Json = ReturnType<typeof JSON.parse>;
 
 const INFO = { name: 'mount-test', version: '1' };
+const PLAIN = { 'content-type': 'application/json', accept: 'application/json, text/event-stream' };
 const LISTEN = modernBody('subscriptions/listen', { notifications: { toolsListChanged: true } });
 
 async function within(host: string, options: MountOptions, run: (mounted: Mounted) => Promise<void>): Promise<void> {
@@ -65,6 +66,22 @@ for (const host of Object.keys(HOSTS))
           await (client === v1 ? v1.callTool(counted, undefined, { onprogress }) : v2.callTool(counted, { onprogress }));
           assert.deepEqual(seen, [1, 2, 3]);
           await client.close();
+        }
+      }));
+
+    it('answers initialize with the legacy revision that was asked for, 2024-11-05 included, and serves it with and without its header', () =>
+      within(host, {}, async (mounted) => {
+        const send = async (method: string, params: object, headers: Record<string, string> = {}): Promise<Json> => {
+          const body = JSON.stringify({ jsonrpc: '2.0', id: 1, method, params });
+          return (await ask(mounted, body, { ...PLAIN, ...headers })).json();
+        };
+        for (const revision of ['2025-11-25', '2025-06-18', '2025-03-26', '2024-11-05']) {
+          const hello = { protocolVersion: revision, capabilities: {}, clientInfo: INFO };
+          assert.equal((await send('initialize', hello)).result.protocolVersion, revision);
+          for (const headers of [{}, { 'mcp-protocol-version': revision }]) {
+            const called = await send('tools/call', { name: 'say', arguments: { text: 'hi' } }, headers);
+            assert.equal(called.result.content[0].text, 'hi nobody', revision);
+          }
         }
       }));
 

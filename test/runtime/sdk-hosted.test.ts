@@ -63,6 +63,18 @@ describe('official SDK servers hosted in process', () => {
     });
   }
 
+  test('initialize is answered with the legacy revision that was asked for, 2024-11-05 included', async () => {
+    const headers = { 'x-api-key': 'ann', 'content-type': 'application/json', accept: 'application/json, text/event-stream' };
+    for (const route of ['v1', 'v2']) {
+      for (const revision of ['2025-11-25', '2025-06-18', '2025-03-26', '2024-11-05']) {
+        const params = { protocolVersion: revision, capabilities: {}, clientInfo: { name: 'c', version: '0' } };
+        const body = JSON.stringify({ jsonrpc: '2.0', id: 1, method: 'initialize', params });
+        const answer = await (await fetch(`${gateway.url}/${route}/mcp`, { method: 'POST', headers, body })).text();
+        assert.equal(/"protocolVersion":"([^"]+)"/.exec(answer)?.[1], revision, route);
+      }
+    }
+  });
+
   test('B76 two callers at once, both eras: each sees only its own identity', async () => {
     const calls = Array.from({ length: 60 }, async (_, i) => {
       const key = i % 2 === 0 ? 'ann' : 'bob';

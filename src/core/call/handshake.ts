@@ -18,7 +18,7 @@ export function initializeReply(server: ServerRuntime, request: CoreRequest): Re
   const { protocolVersion } = request.params;
   if (typeof protocolVersion !== 'string')
     return faultReply(request, { code: 'INVALID_ARGUMENTS', detail: 'initialize needs params.protocolVersion.' });
-  const dialect = negotiate(protocolVersion, request.headers === undefined);
+  const dialect = negotiate(protocolVersion);
   const told = JSON.stringify({
     protocolVersion: dialect.revision,
     capabilities: capabilitiesOf(server, dialect),

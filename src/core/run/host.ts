@@ -23,7 +23,7 @@ export interface HostOptions {
   readonly server: Server;
   /** Secrets that seal `requestState`: the first seals, all open. Empty: one random key for this host. */
   readonly state_keys: readonly string[];
-  /** The transport is one client's and has no header fields: nothing is mirrored there, and 2024-11-05 is offered too. */
+  /** The transport is one client's and has no header fields: nothing is mirrored there. */
   readonly headless?: boolean;
 }
 
