@@ -20,6 +20,7 @@ export const gate = defineGate({
   codes: {
     API_KEY_MISSING: { status: 401, meaning: 'The key’s header is absent or empty.', remedy: 'Send the key in the configured header.' },
     API_KEY_REPEATED: { status: 400, meaning: 'The key’s header came more than once.', remedy: 'Send the header once.' },
+    API_KEY_TOO_LONG: { status: 431, meaning: 'The key is longer than 1 024 characters.', remedy: 'Use a key that is configured.' },
     API_KEY_INVALID: { status: 401, meaning: 'The key is none of the configured ones.', remedy: 'Use a key whose SHA-256 is configured.' },
   },
   async open(options, host): Promise<RequestGate> {
@@ -38,6 +39,7 @@ export const gate = defineGate({
       headers,
     };
     const invalid: GateDecision = { kind: 'refuse', status: 401, code: 'API_KEY_INVALID', message: 'The API key is not valid.', headers };
+    const too_long: GateDecision = { kind: 'refuse', status: 431, code: 'API_KEY_TOO_LONG', message: 'The API key is too long.' };
     const repeated: GateDecision = { kind: 'refuse', status: 400, code: 'API_KEY_REPEATED', message: `Send ${header} once.` };
     return {
       decide(head) {
@@ -45,7 +47,7 @@ export const gate = defineGate({
         if (lines.length > 1) return repeated;
         const [key = ''] = lines;
         if (key === '') return missing;
-        if (key.length > MAX_KEY_CHARS) return invalid;
+        if (key.length > MAX_KEY_CHARS) return too_long;
         const digest = createHash('sha256').update(key, 'latin1').digest();
         let found = -1;
         for (const [i, known] of keys.entries()) if (timingSafeEqual(known.digest, digest)) found = i;

@@ -18,7 +18,7 @@ export function createBearerGate(options: Options, host: GateHost): RequestGate 
   const bearer = new BearerGate({
     settings,
     metadata,
-    challenges: createChallenges(metadata.url, options.dpop_algorithms, options.dpop === 'require'),
+    challenges: createChallenges(metadata.url, options.dpop_algorithms, options.dpop === 'require', settings.first_scopes),
     scopesOf: createScopeRules(options),
     remembered: createRemembered(options.remembered_tokens),
     prove: createProofChecker(options, host.route, host.clock),
@@ -27,6 +27,7 @@ export function createBearerGate(options: Options, host: GateHost): RequestGate 
   });
   const gate: RequestGate = {
     serves: metadata.paths,
+    serves_if_alone: metadata.paths_if_alone,
     decide: (head, context) => bearer.decide(head, context),
     close: () => bearer.close(),
   };
@@ -65,14 +66,14 @@ class BearerGate {
   /** Answers at once, without a promise, for a remembered token and for everything that is refused by its syntax. */
   decide(head: RequestHead, context: GateContext): GateDecision | Promise<GateDecision> {
     const { metadata, challenges, scopesOf, remembered, settings, now_ms } = this.#parts;
-    if (metadata.paths.includes(head.path)) return metadata.serve(head);
+    if (metadata.isAt(head.path)) return metadata.serve(head);
     const needed = scopesOf(head.claims.method, head.claims.name);
     const credential = readCredential(head, settings.options.dpop !== 'off');
     if (credential.kind === 'none') return challenges.required(needed);
     if (credential.kind === 'malformed') return challenges.malformed(credential.why, needed);
     const { scheme, token } = credential;
+    if (token.length > settings.options.max_token_bytes) return challenges.tooLong('token');
     if (scheme === 'Bearer' && settings.options.dpop === 'require') return challenges.proof(UNPROVEN, needed);
-    if (token.length > settings.options.max_token_bytes) return challenges.invalid(scheme, 'The token is too long.', needed);
     const presented: Presented = { head, context, scheme, token, needed };
     const digest = digestOf(token);
     const known = remembered.get(digest, now_ms());
@@ -120,6 +121,7 @@ class BearerGate {
     const proof = await prove(presented.head, presented.token, key);
     if (proof.kind === 'good') return this.#scoped(token, presented);
     if (proof.kind === 'wrong') return challenges.proof(proof.why, presented.needed);
+    if (proof.kind === 'long') return challenges.tooLong('proof');
     return proof.kind === 'nonce' ? challenges.nonce(proof.nonce, presented.needed) : challenges.unavailable(1);
   }
 

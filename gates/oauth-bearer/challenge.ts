@@ -17,6 +17,11 @@ export const codes = {
     meaning: 'The token is malformed, expired, revoked, meant for another audience, from another issuer, wrongly bound or wrongly signed.',
     remedy: 'Get a new token for exactly the `resource` of the resource metadata.',
   },
+  TOKEN_TOO_LONG: {
+    status: 431,
+    meaning: 'The token is longer than max_token_bytes. There is no challenge: a new login would bring the same token.',
+    remedy: 'Have the authorization server put less into the token (groups, roles), or raise max_token_bytes.',
+  },
   SCOPE_INSUFFICIENT: {
     status: 403,
     meaning: 'The token is good but lacks a scope that this call needs.',
@@ -26,6 +31,11 @@ export const codes = {
     status: 401,
     meaning: 'The DPoP proof is missing, wrong, too old or used before.',
     remedy: 'Make a new proof for this method, URL and token with the key that the token is bound to.',
+  },
+  DPOP_PROOF_TOO_LONG: {
+    status: 431,
+    meaning: 'The DPoP proof is longer than 4 096 characters.',
+    remedy: 'Make the proof with a smaller key, and with no claims beyond those of RFC 9449.',
   },
   DPOP_NONCE_REQUIRED: {
     status: 401,
@@ -43,11 +53,13 @@ export const codes = {
 type Code = keyof typeof codes;
 type Refusal = Extract<GateDecision, { kind: 'refuse' }>;
 
-/** Every refusal of one gate instance: status, code and exactly one challenge (RFC 6750 section 3, RFC 9728 section 5.1). */
+/** Every refusal of one gate instance: status, code and exactly one challenge unless stated (RFC 6750 section 3, RFC 9728 section 5.1). */
 export interface Challenges {
   required(scopes: readonly string[]): Refusal;
   malformed(why: string, scopes: readonly string[]): Refusal;
   invalid(scheme: 'Bearer' | 'DPoP', why: string, scopes: readonly string[]): Refusal;
+  /** 431 without a challenge, so that no client logs in again for the same token. */
+  tooLong(what: 'token' | 'proof'): Refusal;
   insufficient(scheme: 'Bearer' | 'DPoP', scopes: readonly string[]): Refusal;
   proof(why: string, scopes: readonly string[]): Refusal;
   nonce(nonce: string, scopes: readonly string[]): Refusal;
@@ -57,29 +69,39 @@ export interface Challenges {
 
 /**
  * Challenges that carry `resource_metadata`, the scopes of the call, and `error` where there is one; nothing else.
- * `dpop` names the proof algorithms when every token must be bound: the first challenge then asks for DPoP.
+ * `dpopOnly`: every token must be bound, so the first challenge asks for DPoP. `first_scopes` replace those of the call in each 401.
  */
-export function createChallenges(resourceMetadata: string, dpopAlgorithms: readonly string[], dpopOnly: boolean): Challenges {
+export function createChallenges(
+  resourceMetadata: string,
+  dpopAlgorithms: readonly string[],
+  dpopOnly: boolean,
+  first_scopes: readonly string[] | undefined,
+): Challenges {
   const first = dpopOnly ? 'DPoP' : 'Bearer';
   const metadata = ['resource_metadata', resourceMetadata] as const;
+  const login = (scopes: readonly string[]): Parameter => scope(first_scopes ?? scopes);
   const algs = ['algs', dpopAlgorithms.join(' ')] as const;
   const of = (scheme: 'Bearer' | 'DPoP', ...parameters: readonly Parameter[]) =>
     toChallenge(scheme, scheme === 'DPoP' ? [algs, ...parameters] : parameters);
   return {
-    required: (scopes) => refuse('TOKEN_REQUIRED', 'An access token is required.', of(first, metadata, scope(scopes))),
+    required: (scopes) => refuse('TOKEN_REQUIRED', 'An access token is required.', of(first, metadata, login(scopes))),
     malformed: (why, scopes) => refuse('TOKEN_REQUEST_INVALID', why, of(first, ['error', 'invalid_request'], metadata, scope(scopes))),
     invalid: (scheme, why, scopes) =>
-      refuse('TOKEN_INVALID', why, of(scheme, ['error', 'invalid_token'], ['error_description', why], metadata, scope(scopes))),
+      refuse('TOKEN_INVALID', why, of(scheme, ['error', 'invalid_token'], ['error_description', why], metadata, login(scopes))),
+    tooLong: (what) =>
+      what === 'token'
+        ? refuse('TOKEN_TOO_LONG', 'The token is too long for this gateway; another login would not shorten it.', {})
+        : refuse('DPOP_PROOF_TOO_LONG', 'The DPoP proof is too long.', {}),
     insufficient: (scheme, scopes) =>
       refuse(
         'SCOPE_INSUFFICIENT',
         'The token lacks a scope; the challenge names all that this call needs.',
         of(scheme, ['error', 'insufficient_scope'], scope(scopes), metadata),
       ),
-    proof: (why, scopes) => refuse('DPOP_PROOF_INVALID', why, of('DPoP', ['error', 'invalid_dpop_proof'], metadata, scope(scopes))),
+    proof: (why, scopes) => refuse('DPOP_PROOF_INVALID', why, of('DPoP', ['error', 'invalid_dpop_proof'], metadata, login(scopes))),
     nonce: (nonce, scopes) =>
       refuse('DPOP_NONCE_REQUIRED', 'The DPoP proof needs the nonce of the DPoP-Nonce header.', {
-        ...of('DPoP', ['error', 'use_dpop_nonce'], metadata, scope(scopes)),
+        ...of('DPoP', ['error', 'use_dpop_nonce'], metadata, login(scopes)),
         'dpop-nonce': nonce,
       }),
     unavailable: (retry_after_s) =>

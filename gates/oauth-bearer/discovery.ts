@@ -1,19 +1,25 @@
 import type { Endpoint } from './endpoint.js';
-import { parseJsonObject } from './json-object.js';
+import { type JsonObject, parseDocument } from './json-object.js';
 import { isSafeEndpoint } from './settings.js';
 import { SourceFailure } from './source-failure.js';
 
+/** Metadata of an issuer, and where it says the keys are. */
+export interface Discovered {
+  readonly metadata: JsonObject;
+  readonly jwks_uri: string;
+}
+
 /**
- * The issuer’s `jwks_uri` from its metadata: RFC 8414 first, then OpenID Connect, in the order of MCP 2026-07-28
+ * The issuer’s metadata: RFC 8414 first, then OpenID Connect, in the order of MCP 2026-07-28
  * "Authorization Server Metadata Discovery". A document whose `issuer` is not the configured one letter for letter is not
  * used. An unreachable server ends the round; a missing or unusable document leads to the next place.
  */
-export async function discoverJwksUri(endpoint: Endpoint, issuer: string, signal: AbortSignal): Promise<string> {
+export async function discover(endpoint: Endpoint, issuer: string, signal: AbortSignal): Promise<Discovered> {
   let last = new SourceFailure('status', 'the issuer publishes no metadata');
   for (const url of toDiscoveryUrls(issuer)) {
     try {
-      const answer = await endpoint.ask(url, { method: 'GET', headers: {}, accepts: ['application/json'] }, signal);
-      return toJwksUri(answer.body, issuer);
+      const answer = await endpoint.ask(url, { method: 'GET', headers: {}, expects: 'json' }, signal);
+      return toDiscovered(answer.body, issuer);
     } catch (error) {
       if (!(error instanceof SourceFailure) || error.reason === 'timeout' || error.reason === 'unreachable') throw error;
       last = preferred(last, error);
@@ -36,8 +42,8 @@ function preferred(last: SourceFailure, next: SourceFailure): SourceFailure {
   return next.reason === 'status' ? last : next;
 }
 
-function toJwksUri(body: Buffer, issuer: string): string {
-  const metadata = parseJsonObject(body);
+function toDiscovered(body: Buffer, issuer: string): Discovered {
+  const metadata = parseDocument(body);
   if (metadata === undefined) throw new SourceFailure('malformed', 'the issuer metadata is not one JSON object');
   if (metadata.issuer !== issuer)
     throw new SourceFailure(
@@ -47,5 +53,5 @@ function toJwksUri(body: Buffer, issuer: string): string {
   const uri = metadata.jwks_uri;
   if (typeof uri !== 'string' || !URL.canParse(uri)) throw new SourceFailure('malformed', 'the issuer metadata has no jwks_uri');
   if (!isSafeEndpoint(new URL(uri))) throw new SourceFailure('insecure', 'the jwks_uri of the issuer metadata is not https');
-  return uri;
+  return { metadata, jwks_uri: uri };
 }

@@ -8,10 +8,11 @@ import type { Options } from './options.js';
 import { createReplayStore } from './replay-store.js';
 import { toType } from './settings.js';
 
-/** What a proof came to. `full`: too many fresh proofs are remembered to tell a replay; nobody is at fault. */
+/** What a proof came to. `long`: it was not read. `full`: too many fresh proofs are remembered to tell a replay; nobody is at fault. */
 export type ProofCheck =
   | { readonly kind: 'good' }
   | { readonly kind: 'wrong'; readonly why: string }
+  | { readonly kind: 'long' }
   | { readonly kind: 'nonce'; readonly nonce: string }
   | { readonly kind: 'full' };
 
@@ -34,7 +35,8 @@ export function createProofChecker(options: Options, route: RouteInfo, clock: Cl
     const [proof] = fields;
     if (proof === undefined || proof === '') return wrong('A DPoP proof is required.');
     if (fields.length > 1) return wrong('Send the DPoP header once.');
-    const jws = proof.length > MAX_PROOF_CHARS ? undefined : parseJws(proof);
+    if (proof.length > MAX_PROOF_CHARS) return { kind: 'long' };
+    const jws = parseJws(proof);
     if (jws === undefined) return wrong('The DPoP proof is not one signed JWT.');
     const { header, claims } = jws;
     const fault =

@@ -7,11 +7,12 @@ export interface EndpointRequest {
   readonly method: 'GET' | 'POST';
   readonly headers: Readonly<Record<string, string>>;
   readonly body?: string;
-  /** Media types an answer may have, without parameters, in lower case. */
-  readonly accepts: readonly string[];
+  /** What the answer must be: `json` is a JSON document, however its server labels it; else exactly this media type, in lower case. */
+  readonly expects: 'json' | `application/${string}`;
 }
 
 export interface EndpointAnswer {
+  /** In lower case, without parameters; empty when the answer has none. */
   readonly media_type: string;
   readonly body: Buffer;
 }
@@ -20,7 +21,7 @@ export interface EndpointAnswer {
 export type Connections = { readonly kind: 'close' } | { readonly kind: 'keep'; readonly max: number };
 
 /**
- * The gate’s way to authorization servers: verified TLS, no redirect followed, a 200 of a stated media type, at most 1 MiB.
+ * The gate’s way to authorization servers: verified TLS, no redirect followed, a 200 of the expected kind, at most 1 MiB.
  * It has no time limit of its own: callers pass a signal that has one. `close` ends what is open.
  */
 export interface Endpoint {
@@ -74,9 +75,10 @@ export async function withDeadline<T>(clock: Clock, timeout_ms: number, work: (s
 }
 
 async function ask(agent: Agent, url: string, asked: EndpointRequest, signal: AbortSignal): Promise<EndpointAnswer> {
-  const { method, headers, body = null, accepts } = asked;
-  const response = await request(url, { dispatcher: agent, method, headers: { accept: accepts.join(', '), ...headers }, body, signal });
-  const fault = headFault(response.statusCode, response.headers, accepts);
+  const { method, headers, body = null, expects } = asked;
+  const accept = expects !== 'json' ? expects : method === 'GET' ? ANY_JSON : 'application/json';
+  const response = await request(url, { dispatcher: agent, method, headers: { accept, ...headers }, body, signal });
+  const fault = headFault(response.statusCode, response.headers, expects);
   if (fault !== undefined) {
     response.body.on('error', () => {}).destroy();
     throw fault;
@@ -91,11 +93,25 @@ async function ask(agent: Agent, url: string, asked: EndpointRequest, signal: Ab
   return { media_type: mediaType(response.headers), body: Buffer.concat(chunks, size) };
 }
 
+const ANY_JSON = 'application/json, application/jwk-set+json;q=0.9, */*;q=0.1';
+
+/** Servers of static files label JSON as they please; a page for people is the one thing that is certainly none. */
+function mayBeJson(media_type: string): boolean {
+  return UNTYPED.has(media_type) || media_type.endsWith('/json') || media_type.endsWith('+json');
+}
+
+const UNTYPED: ReadonlySet<string> = new Set(['', 'text/plain', 'application/octet-stream']);
+
 type AnswerHeaders = Readonly<Record<string, string | string[] | undefined>>;
 
-function headFault(status: number, headers: AnswerHeaders, accepts: readonly string[]): SourceFailure | undefined {
+function headFault(status: number, headers: AnswerHeaders, expects: EndpointRequest['expects']): SourceFailure | undefined {
   if (status !== 200) return new SourceFailure('status', `the answer has status ${status}, expected 200`);
-  if (!accepts.includes(mediaType(headers))) return new SourceFailure('media_type', `the answer is not ${accepts.join(' or ')}`);
+  const media_type = mediaType(headers);
+  if (expects === 'json' ? !mayBeJson(media_type) : media_type !== expects)
+    return new SourceFailure(
+      'media_type',
+      `the answer is labelled ${media_type === '' ? 'as nothing' : media_type}, not ${expects === 'json' ? 'JSON' : expects}`,
+    );
   if ((headers['content-encoding'] ?? 'identity') !== 'identity') return new SourceFailure('media_type', 'the answer is compressed');
   if (Number(headers['content-length'] ?? 0) > MAX_BODY_BYTES)
     return new SourceFailure('too_large', `the answer is larger than ${MAX_BODY_BYTES} bytes`);

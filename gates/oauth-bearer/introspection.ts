@@ -4,7 +4,7 @@ import { findFault } from './claims.js';
 import { type Endpoint, type EndpointAnswer, withDeadline } from './endpoint.js';
 import { isSignedAnswer, readSignedAnswer } from './introspection-jwt.js';
 import type { IssuerKeys } from './issuer-keys.js';
-import { type JsonObject, parseJsonObject } from './json-object.js';
+import { type JsonObject, parseDocument } from './json-object.js';
 import type { Options } from './options.js';
 import { digestOf } from './remembered.js';
 import type { Settings } from './settings.js';
@@ -85,15 +85,15 @@ export class Introspection {
     const { config, endpoint } = this.#parts;
     const headers = { authorization: this.#authorization, 'content-type': 'application/x-www-form-urlencoded' };
     const body = new URLSearchParams({ token, token_type_hint: 'access_token' }).toString();
-    const accepts = [config.answer === 'jwt' ? 'application/token-introspection+jwt' : 'application/json'];
-    return endpoint.ask(config.url, { method: 'POST', headers, body, accepts }, signal);
+    const expects = config.answer === 'jwt' ? 'application/token-introspection+jwt' : 'json';
+    return endpoint.ask(config.url, { method: 'POST', headers, body, expects }, signal);
   }
 
   async #read(answer: EndpointAnswer): Promise<JsonObject> {
     const { issuer, keys, settings, config, clock } = this.#parts;
     const claims = isSignedAnswer(answer.media_type)
       ? await readSignedAnswer(answer.body, { issuer, keys, settings, client_id: config.client_id, now_ms: clock.now_ms() })
-      : parseJsonObject(answer.body);
+      : parseDocument(answer.body);
     if (claims === undefined || typeof claims.active !== 'boolean')
       throw new SourceFailure('malformed', 'the answer is no introspection answer');
     return claims;

@@ -155,6 +155,7 @@ export class IssuerKeys {
     if (withdrawn) this.#epoch += 1;
     // Equal keys stay, because their imported forms are kept with them.
     if (withdrawn || before.size !== keys.fingerprints.size) this.#keys = keys;
+    this.#outage.skipped(this.#parts.issuer, keys.skipped);
     this.#loaded_at_ms = this.#now();
   }
 

@@ -16,6 +16,12 @@ export function parseJsonObject(bytes: Uint8Array): JsonObject | undefined {
   }
 }
 
+/** An issuer’s whole document: as `parseJsonObject`, and a byte order mark before it is ignored (RFC 8259 section 8.1). */
+export function parseDocument(bytes: Uint8Array): JsonObject | undefined {
+  const marked = bytes[0] === 0xef && bytes[1] === 0xbb && bytes[2] === 0xbf;
+  return parseJsonObject(marked ? bytes.subarray(3) : bytes);
+}
+
 export function isJsonObject(value: unknown): value is JsonObject {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }

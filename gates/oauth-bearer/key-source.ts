@@ -1,6 +1,6 @@
 import { readFile } from 'node:fs/promises';
 import { resolve } from 'node:path';
-import { discoverJwksUri } from './discovery.js';
+import { discover } from './discovery.js';
 import type { Endpoint } from './endpoint.js';
 import { type KeySet, parseKeySet } from './key-set.js';
 import { SourceFailure } from './source-failure.js';
@@ -14,7 +14,6 @@ export interface KeySource {
   close(): Promise<void>;
 }
 
-const ACCEPTS = ['application/json', 'application/jwk-set+json'];
 /** Metadata is asked for again after this many loads, and after each failure, in case the keys have moved. */
 const LOADS_PER_DISCOVERY = 12;
 
@@ -25,13 +24,13 @@ export function createRemoteSource(endpoint: Endpoint, issuer: string, jwks_uri:
   return {
     load: async (quick, signal) => {
       if (discovered === undefined || (!quick && loads >= LOADS_PER_DISCOVERY)) {
-        discovered = jwks_uri ?? (await discoverJwksUri(endpoint, issuer, signal));
+        discovered = jwks_uri ?? (await discover(endpoint, issuer, signal)).jwks_uri;
         loads = 0;
       }
       const url = discovered;
       discovered = undefined;
-      const answer = await endpoint.ask(url, { method: 'GET', headers: {}, accepts: ACCEPTS }, signal);
-      const keys = parseKeySet(answer.body);
+      const answer = await endpoint.ask(url, { method: 'GET', headers: {}, expects: 'json' }, signal);
+      const keys = await parseKeySet(answer.body);
       discovered = url;
       loads += 1;
       return keys;
@@ -46,7 +45,7 @@ export function createFileSource(folder: string, file: string): KeySource {
   return {
     load: async (_quick, signal) => {
       try {
-        return parseKeySet(await readFile(path, { signal }));
+        return await parseKeySet(await readFile(path, { signal }));
       } catch (error) {
         if (error instanceof SourceFailure) throw error;
         throw new SourceFailure('unreachable', 'the jwks_file cannot be read', error);

@@ -9,6 +9,12 @@ export interface ResourceMetadata {
   readonly url: string;
   /** Paths this gate answers. */
   readonly paths: readonly string[];
+  /**
+   * The root form, which some clients ask for alone, and the path of `url` where the public URL has another path than the route; each
+   * answered when no other route's document could be meant.
+   */
+  readonly paths_if_alone: readonly string[];
+  isAt(path: string): boolean;
   serve(head: RequestHead): GateDecision;
 }
 
@@ -17,10 +23,15 @@ export interface ResourceMetadata {
  * and 3). It is public, cacheable for an hour, and readable by any origin.
  */
 export function createResourceMetadata(settings: Settings, route: RouteInfo): ResourceMetadata {
+  const own = WELL_KNOWN + (route.path === '/' || route.path === '*' ? '' : route.path);
+  const url = toMetadataUrl(settings.resource);
+  const paths_if_alone = [...new Set([WELL_KNOWN, pathOf(url)])].filter((path) => path !== own && PLAIN.test(path));
   const body = JSON.stringify(toDocument(settings));
   return {
-    url: toMetadataUrl(settings.resource),
-    paths: [WELL_KNOWN + (route.path === '/' || route.path === '*' ? '' : route.path)],
+    url,
+    paths: [own],
+    paths_if_alone,
+    isAt: (path) => path === own || paths_if_alone.includes(path),
     serve: (head) =>
       head.method === 'OPTIONS'
         ? { kind: 'serve', status: 204, headers: PREFLIGHT, body: '' }
@@ -36,6 +47,14 @@ export function toMetadataUrl(resource: string): string {
   const path = slash === -1 ? '' : resource.slice(slash);
   return origin + WELL_KNOWN + (path === '/' ? '' : path);
 }
+
+/** As it is written: a URL parser would escape and resolve it. */
+function pathOf(url: string): string {
+  return url.slice(url.indexOf('/', url.indexOf('//') + 2));
+}
+
+/** What a gate may serve; a public URL with escapes is left to the terminator that adds them. */
+const PLAIN = /^(?:\/(?!\.{1,2}(?:\/|$))[A-Za-z0-9._~-]+)+\/?$/;
 
 const CORS = { 'access-control-allow-origin': '*' };
 const DOCUMENT = { ...CORS, 'content-type': 'application/json', 'cache-control': 'public, max-age=3600' };

@@ -101,6 +101,10 @@ export const options = Type.Object(
       description:
         'Narrower scopes that a broader one stands for: a token with the key counts as having the list too, and what that implies.',
     }),
+    first_challenge: oneOf(
+      ['required', 'all'],
+      'Scopes that a 401 names. required: those that this call needs. all: required_scopes and every scope of tool_scopes, for clients that register with the scopes of their first challenge and are refused more later. A 403 names the scopes of the call either way.',
+    ),
     scopes_supported: Type.Optional(
       Type.Array(scope, { maxItems: 256, uniqueItems: true, description: 'Told in the RFC 9728 document. Default: required_scopes.' }),
     ),
@@ -116,7 +120,13 @@ export const options = Type.Object(
     max_token_age_s: Type.Optional(
       Type.Integer({ minimum: 1, maximum: 315_360_000, description: 'Refuses tokens issued longer ago, and tokens without `iat`.' }),
     ),
-    max_token_bytes: Type.Integer({ default: 8192, minimum: 256, maximum: 65_536, description: 'Longer tokens are refused unread.' }),
+    max_token_bytes: Type.Integer({
+      default: 16_384,
+      minimum: 256,
+      maximum: 65_536,
+      description:
+        'A longer token is refused unread, with 431 and no challenge: a new login would bring the same token. listener.limits.max_header_bytes bounds the whole head and must leave room.',
+    }),
     remembered_tokens: Type.Integer({
       default: 10_000,
       minimum: 0,

@@ -8,6 +8,8 @@ export interface Settings {
   readonly audiences: readonly string[];
   readonly authorization_servers: readonly string[];
   readonly scopes_supported: readonly string[];
+  /** What every 401 names as scope, with `first_challenge: all`; undefined: the scopes of the call. */
+  readonly first_scopes: readonly string[] | undefined;
   /** The route's public URL, byte for byte: `resource` of the RFC 9728 document and what a proof's `htu` must name. */
   readonly resource: string;
   /** Lower-case media types without `application/`. */
@@ -33,8 +35,8 @@ export function toSettings(options: Options, route: RouteInfo): Settings {
   for (const name of ['required_scopes', 'scopes_supported'] as const)
     if (options[name]?.includes('offline_access') === true)
       throw new Error(`${name} must not list offline_access: a refresh token is the client’s matter, not a right at this resource`);
-  const scopeText = [...options.required_scopes, ...Object.values(options.tool_scopes).flat()].join(' ');
-  if (scopeText.length > MAX_SCOPE_CHARS)
+  const all_scopes = [...options.required_scopes, ...Object.values(options.tool_scopes).flat()];
+  if (all_scopes.join(' ').length > MAX_SCOPE_CHARS)
     throw new Error(`required_scopes and tool_scopes together exceed ${MAX_SCOPE_CHARS} characters; a challenge could not name them all`);
   return {
     options,
@@ -42,6 +44,7 @@ export function toSettings(options: Options, route: RouteInfo): Settings {
     audiences: options.audience === undefined ? [route.url] : typeof options.audience === 'string' ? [options.audience] : options.audience,
     authorization_servers: options.authorization_servers ?? issuers,
     scopes_supported: options.scopes_supported ?? options.required_scopes,
+    first_scopes: options.first_challenge === 'all' ? [...new Set(all_scopes)] : undefined,
     resource: route.url,
     types: new Set(options.typ.map(toType)),
     introspection_issuer: introspectionIssuer(options, issuers),

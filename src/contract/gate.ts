@@ -52,6 +52,11 @@ export interface GateContext {
 export interface RequestGate {
   /** Absolute public paths that this gate answers itself (GET, HEAD, OPTIONS), e.g. its RFC 9728 document. It then gets their heads and returns `serve` or `refuse`. */
   readonly serves?: readonly string[];
+  /**
+   * Further public paths of this kind. One is answered only while exactly one gate instance of the whole gateway names it here and no gate
+   * or route has it; else it is 404. For the root form of an RFC 9728 document, which can speak for one resource only.
+   */
+  readonly serves_if_alone?: readonly string[];
   decide(head: RequestHead, context: GateContext): GateDecision | Promise<GateDecision>;
   /**
    * A second, stricter look once the body was scanned. Called for legacy-era messages, whose method and name no header

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import type { GateModule } from '../../src/gate.js';
+import type { GateModule, RequestGate } from '../../src/gate.js';
 import { type ChainInput, openChains } from '../../src/gate-chain/load.js';
 import { makeHead } from '../../src/testing.js';
 import { identify, inputOf, moduleOf, pass } from '../support/chain-bench.js';
@@ -36,6 +36,58 @@ describe('served paths', () => {
       }
     });
   }
+
+  const alone: readonly (readonly [
+    name: string,
+    gates: readonly (readonly string[])[],
+    listener: readonly string[],
+    root: string | undefined,
+  ])[] = [
+    ['one route', [['a']], [], '/a'],
+    ['one of two routes', [['a'], ['z']], [], '/a'],
+    ['two routes, one gate', [['a'], ['a']], [], undefined],
+    ['two routes, two gates', [['a'], ['b']], [], undefined],
+    ['two gates of one route', [['a', 'b']], [], undefined],
+    ['a gate that has it anyway', [['a'], ['has']], [], '/has'],
+    ['a gate of the listener', [['z']], ['a'], '*'],
+    ['none', [['z']], [], undefined],
+  ];
+  for (const [name, gates, listener, root] of alone)
+    test(`what a gate serves only while it is alone: ${name}`, async () => {
+      const naming = (more: Partial<RequestGate>): GateModule => ({
+        ...moduleOf(() => pass, { authorizes: true }),
+        open: (_options, { route }) => ({
+          ...more,
+          decide: ({ path }) => (path === '/root' ? { kind: 'serve', status: 200, body: route.path } : pass),
+        }),
+      });
+      const modules = {
+        a: naming({ serves_if_alone: ['/root'] }),
+        b: naming({ serves_if_alone: ['/root'] }),
+        has: { ...naming({ serves: ['/root'] }) },
+        z: moduleOf(() => pass, { authorizes: true }),
+      };
+      const places = ['/a', '/has'];
+      const routes = gates.map((names, i) => ({
+        path: places[i] ?? '',
+        url: `https://mcp.example.com${places[i]}`,
+        runtime: 'main',
+        gates: names,
+        public: false,
+      }));
+      const chains = await openChains({ ...inputOf({ modules, listener }), routes }, deps(modules));
+      const answer = await chains.served.get('/root')?.decide(makeHead({ method: 'GET', path: '/root' }), { abort: undefined });
+      assert.equal(answer?.kind === 'serve' ? answer.body : undefined, root);
+      await chains.close();
+    });
+
+  test('a path that is none is told for what a gate serves alone too', async () => {
+    const modules = { a: moduleOf(() => pass, { authorizes: true }, { serves_if_alone: ['a', 1] as unknown as string[] }) };
+    await assert.rejects(openChains(inputOf({ modules }), deps(modules)), {
+      name: 'ConfigError',
+      message: /serves_if_alone "a", which is not/,
+    });
+  });
 
   test('stand behind the listener’s gates that need not know who calls, and no other', async () => {
     const asked: string[] = [];

@@ -65,7 +65,7 @@ describe('oauth-bearer Authorization header', () => {
       assert.equal(challenge(decision), MALFORMED);
     });
 
-  for (const token of ['a.b', 'a.b.c', 'abc', 'x'.repeat(100_000)])
+  for (const token of ['a.b', 'a.b.c', 'abc', 'x'.repeat(16_384)])
     it(`B59 a credential that is no JWT is 401 invalid_token: ${token.slice(0, 8)} (${token.length})`, async () => {
       const decision = await ask(`Bearer ${token}`);
       assert.equal(brief(decision), '401 TOKEN_INVALID');

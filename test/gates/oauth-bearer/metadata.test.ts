@@ -63,6 +63,25 @@ describe('oauth-bearer resource metadata', () => {
       assert.equal((await document(gate, { path: gate.serves?.[0] ?? '' })).resource, url);
     });
 
+  const ROOT = '/.well-known/oauth-protected-resource';
+  const alone: readonly (readonly [path: string, url: string, paths: readonly string[]])[] = [
+    ['/alpha/mcp', 'https://mcp.example.com/alpha/mcp', [ROOT]],
+    ['/', 'https://mcp.example.com', []],
+    ['*', 'https://mcp.example.com', []],
+    ['/mcp', 'https://h.example/base/mcp', [ROOT, `${ROOT}/base/mcp`]],
+    ['/', 'https://h.example/base', [`${ROOT}/base`]],
+    ['/mcp', 'https://files.example', [ROOT]],
+    ['/mcp', 'https://h.example/a%20b/mcp', [ROOT]],
+    ['/mcp', 'https://h.example/../mcp', [ROOT]],
+    ['/mcp', 'https://h.example//mcp', [ROOT]],
+  ];
+  for (const [path, url, paths] of alone)
+    it(`route ${path} at ${url}: the document is at ${JSON.stringify(paths)} too, if no other is`, async () => {
+      const gate = await open({ path, url });
+      assert.deepEqual(gate.serves_if_alone, paths);
+      for (const at of paths) assert.equal((await document(gate, { path: at })).resource, url);
+    });
+
   it('B12 no header shapes the document or the challenge', async () => {
     const gate = await open({});
     const lies = {

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
-import type { CallSummary } from 'portcullis/gate';
+import type { CallSummary, GateDecision } from 'portcullis/gate';
 import { makeContext, makeHead, makeIdentity } from 'portcullis/testing';
 import { compileGlob, createScopeRules, withImplied } from '../../../gates/oauth-bearer/scope-rules.js';
 import { type FakeIssuer, startIssuer } from './support/fake-issuer.js';
@@ -60,6 +60,39 @@ describe('oauth-bearer scopes', () => {
       challenge(decision),
       `Bearer error="insufficient_scope", scope="mcp.read files.write files.bulk", resource_metadata="${METADATA}"`,
     );
+  });
+
+  it('first_challenge all: every 401 names required_scopes and all of tool_scopes, each once; 400 and 403 name those of the call', async () => {
+    const options = {
+      first_challenge: 'all',
+      required_scopes: ['mcp.read'],
+      tool_scopes: { 'delete_*': ['files.write'], '*_all': ['files.bulk', 'mcp.read'], drop: ['admin'] },
+      dpop: 'accept',
+    };
+    const all = await openBench(issuer, options);
+    const bound = await openBench(issuer, { ...options, dpop: 'require' });
+    const call = { claims: { method: 'tools/call', name: 'delete_one' } };
+    const scope = (decision: GateDecision): string | undefined => /scope="([^"]*)"/.exec(challenge(decision) ?? '')?.[1];
+    const every = 'mcp.read files.write files.bulk admin';
+    const rows: readonly (readonly [string, GateDecision, string])[] = [
+      ['401 TOKEN_REQUIRED', await all.ask(undefined), every],
+      ['401 TOKEN_REQUIRED', await all.ask(undefined, call), every],
+      ['401 TOKEN_INVALID', await all.ask('a.b.c', call), every],
+      ['401 TOKEN_INVALID', await all.ask(await all.token({ exp: 1 })), every],
+      ['401 DPOP_PROOF_INVALID', await bound.ask(await bound.token()), every],
+      ['400 TOKEN_REQUEST_INVALID', await all.ask('a b', call), 'mcp.read files.write'],
+      ['403 SCOPE_INSUFFICIENT', await all.ask(await all.token({ scope: 'mcp.read' }), call), 'mcp.read files.write'],
+      ['403 SCOPE_INSUFFICIENT', await all.ask(await all.token()), 'mcp.read'],
+    ];
+    for (const [told, decision, scopes] of rows) assert.deepEqual([brief(decision), scope(decision)], [told, scopes]);
+    assert.deepEqual(
+      JSON.parse(
+        ((await all.gate.decide(makeHead({ path: '/.well-known/oauth-protected-resource/mcp' }), makeContext())) as { body: string }).body,
+      ).scopes_supported,
+      ['mcp.read'],
+    );
+    await all.close();
+    await bound.close();
   });
 
   it('one remembered token is judged anew for each tool', async () => {
