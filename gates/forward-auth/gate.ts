@@ -12,7 +12,6 @@ const UNREACHABLE: GateDecision = {
   status: 503,
   code: 'FORWARD_AUTH_UNREACHABLE',
   message: 'The service that decides about this request does not answer. Retry.',
-  headers: { 'retry-after': '1' },
 };
 const REPEATED: GateDecision = {
   kind: 'refuse',

@@ -1,4 +1,4 @@
-import type { GateDecision, HeaderInit, RefuseStatus } from 'portcullis/gate';
+import { type GateDecision, type HeaderInit, type RefuseStatus, retryAfter } from 'portcullis/gate';
 
 /** The refusal codes of this gate, for docs/errors.md. */
 export const codes = {
@@ -106,7 +106,7 @@ export function createChallenges(
       }),
     unavailable: (retry_after_s) =>
       refuse('TOKEN_CHECK_UNAVAILABLE', 'The token cannot be checked right now; keep it and retry.', {
-        'retry-after': String(Math.max(1, Math.ceil(retry_after_s))),
+        'retry-after': retryAfter(retry_after_s),
       }),
   };
 }

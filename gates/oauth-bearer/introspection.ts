@@ -27,9 +27,8 @@ export interface IntrospectionParts {
 const TIMEOUT_MS = 5000;
 const MAX_IN_FLIGHT = 256;
 const MAX_NEGATIVE = 10_000;
-const RETRY_AFTER_S = 2;
 const INACTIVE: TokenCheck = { kind: 'invalid', why: 'The token is not active.' };
-const UNAVAILABLE: TokenCheck = { kind: 'unavailable', retry_after_s: RETRY_AFTER_S };
+const UNAVAILABLE: TokenCheck = { kind: 'unavailable', retry_after_s: 1 };
 
 /**
  * Asks the authorization server whether a token is active (RFC 7662, RFC 9701), once for all requests that bring the same

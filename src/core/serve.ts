@@ -55,7 +55,7 @@ export function serveMessage(gated: Gated, body: Buffer, exchange: ServedExchang
   const call: Call = { era, revision, method, name, kind, id, progress_token, body, head, identity, facts, route, trace };
   if (trace !== undefined) traceCall(trace, call, envelope.meta);
   if (gated.judge !== undefined && (era === 'legacy' || head.claims.method === undefined))
-    gated.judge(call, id, () => run(call, gated.runtime, exchange));
+    gated.judge(call, kind === 'request' ? id : undefined, () => run(call, gated.runtime, exchange));
   else run(call, gated.runtime, exchange);
 }
 

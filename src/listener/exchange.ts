@@ -4,10 +4,11 @@ import type { AnswerOutcome, AnswerWriter, Call, EndReason, Exchange, HeaderList
 import { settledCall } from '../contract/settled-call.js';
 import type { RequestOutcome, Telemetry } from '../contract/telemetry.js';
 import { GatewayError } from '../errors/error.js';
+import { errorText } from '../errors/text.js';
 import type { Asked } from './asked.js';
 import type { Ticking, WorkView } from './connection.js';
 import { AnswerStream, EventStream } from './event-stream.js';
-import { errorBody, type Refusal, sendBytes, sendRefusal, sendWhole } from './reply.js';
+import { type Refusal, sendBytes, sendRefusal, sendWhole } from './reply.js';
 import type { StreamSlots } from './slots.js';
 import { completion, EVENT_HEADERS, outcomeOf, streamKind } from './stream-answer.js';
 
@@ -59,7 +60,7 @@ export class CallExchange implements Exchange, Ticking {
     if (long) {
       const refused = this.#env.slots.take(this.#asked.route);
       if (refused !== undefined) {
-        this.fail(new GatewayError(refused, { headers: { 'retry-after': '1' } }));
+        this.fail(new GatewayError(refused));
         return false;
       }
       this.#slot = true;
@@ -159,7 +160,7 @@ export class CallExchange implements Exchange, Ticking {
   }
 
   /** Answers with an error, or ends a stream that had begun with an error event. */
-  refuse(refusal: Refusal, outcome: RequestOutcome, id: string | undefined = this.#call?.id): void {
+  refuse(refusal: Refusal, outcome: RequestOutcome, id: string | undefined = idOf(this.#call)): void {
     if (this.#over) return;
     this.#outcome = outcome;
     this.#rpc_code = refusal.rpc;
@@ -167,7 +168,7 @@ export class CallExchange implements Exchange, Ticking {
       this.#answered = true;
       sendRefusal(this.#asked.connection, refusal, id, this.#asked.request_id, this.#asked.extra, false);
     } else if (this.#stream instanceof EventStream && id !== undefined) {
-      this.#stream.last(errorBody(refusal, id, this.#asked.request_id), 'error');
+      this.#stream.last(errorText(refusal, id, this.#asked.request_id), 'error');
     } else this.#asked.connection.socket.destroy();
   }
 
@@ -196,7 +197,7 @@ export class CallExchange implements Exchange, Ticking {
     const kind = streamKind(this.#call);
     if (kind === 'response') return;
     this.#stop('drain');
-    if (kind === 'listen' && this.#call?.era === 'modern') stream.last(completion(this.#call.id ?? 'null'), 'drain');
+    if (kind === 'listen' && this.#call?.era === 'modern') stream.last(completion(this.#call.id as string), 'drain');
     else stream.end('drain');
   }
 
@@ -282,6 +283,11 @@ export class CallExchange implements Exchange, Ticking {
       trace: this.#asked.trace,
     });
   }
+}
+
+/** An error answers a request; the id of a client's response is one that the server chose. */
+function idOf(call: Call | undefined): string | undefined {
+  return call?.kind === 'request' ? call.id : undefined;
 }
 
 const GONE: AnswerWriter = { write: () => false, onDrain: () => undefined, end: () => undefined };

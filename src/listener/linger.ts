@@ -1,6 +1,7 @@
 import { STATUS_CODES } from 'node:http';
 import type { Socket } from 'node:net';
 import { CODES, type ErrorCode } from '../errors/codes.js';
+import { errorText, retryAfter } from '../errors/text.js';
 import type { Connection } from './connection.js';
 
 /** A refused connection is kept for at most this long, then destroyed (RFC 9112 section 9.6) … */
@@ -39,7 +40,7 @@ function discard(socket: Socket): void {
 /** A whole refusal as bytes, for connections that never got a ServerResponse. */
 export function rawRefusal(code: ErrorCode, request_id: string): string {
   const { status, rpc, message } = CODES[code];
-  const body = JSON.stringify({ jsonrpc: '2.0', id: null, error: { code: rpc, message, data: { code, request_id } } });
-  const retry = status === 503 ? 'Retry-After: 1\r\n' : '';
+  const body = errorText({ rpc, code, message }, undefined, request_id);
+  const retry = status === 503 ? `Retry-After: ${retryAfter()}\r\n` : '';
   return `HTTP/1.1 ${status} ${STATUS_CODES[status] ?? 'Error'}\r\nConnection: close\r\nX-Request-Id: ${request_id}\r\n${retry}Content-Type: application/json\r\nContent-Length: ${Buffer.byteLength(body)}\r\n\r\n${body}`;
 }

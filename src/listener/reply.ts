@@ -1,6 +1,7 @@
 import type { ServerResponse } from 'node:http';
 import type { HeaderInit } from '../contract/gate.js';
 import type { HeaderList } from '../contract/runtime.js';
+import { errorText, lacksRetryAfter, retryAfter } from '../errors/text.js';
 import type { Connection } from './connection.js';
 
 /** An error as it is told: status and JSON-RPC error object. */
@@ -12,12 +13,6 @@ export interface Refusal {
   readonly message: string;
   readonly data?: Readonly<Record<string, unknown>> | undefined;
   readonly headers?: HeaderInit | undefined;
-}
-
-/** A JSON-RPC error as text. `id` is the raw JSON text of the request's id; undefined becomes null. */
-export function errorBody(refusal: Refusal, id: string | undefined, request_id: string): string {
-  const data = { code: refusal.code, request_id, ...refusal.data };
-  return `{"jsonrpc":"2.0","id":${id ?? 'null'},"error":${JSON.stringify({ code: refusal.rpc, message: refusal.message, data })}}`;
 }
 
 /**
@@ -34,7 +29,7 @@ export function sendRefusal(
 ): void {
   const { response } = connection;
   if (response === undefined || connection.dead || response.headersSent) return;
-  const body = errorBody(refusal, id, request_id);
+  const body = errorText(refusal, id, request_id);
   const headers = [
     'content-type',
     'application/json',
@@ -44,8 +39,7 @@ export function sendRefusal(
     request_id,
     ...extra,
   ];
-  if (refusal.status === 503 && refusal.headers?.['retry-after'] === undefined && refusal.headers?.['Retry-After'] === undefined)
-    headers.push('retry-after', '1');
+  if (lacksRetryAfter(refusal)) headers.push('retry-after', retryAfter());
   addHeaders(headers, refusal.headers);
   sendWhole(response, refusal.status, headers, body, close);
 }

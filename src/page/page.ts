@@ -1,6 +1,7 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import type { Status } from '../assembly/status.js';
 import type { Clock } from '../contract/clock.js';
+import { retryAfter } from '../errors/text.js';
 import type { Explanation } from '../explain/explain.js';
 import type { Question } from '../explain/question.js';
 import type { OpsPages } from '../listener/ops.js';
@@ -59,7 +60,12 @@ export function createPage(options: PageOptions, deps: PageDeps): OpsPages {
     for (const [path, asset] of Object.entries(ASSETS)) app.get(path, async (request, reply) => sendAsset(request, reply, asset));
     app.get('/status/events', { exposeHeadRoute: false }, async (_request, reply) => {
       if (live.watch(reply.raw)) return reply.hijack();
-      return fail(reply.header('retry-after', '10'), 503, 'OVERLOADED', 'There are too many watchers; reload the page for new numbers.');
+      return fail(
+        reply.header('retry-after', retryAfter(10)),
+        503,
+        'OVERLOADED',
+        'There are too many watchers; reload the page for new numbers.',
+      );
     });
     app.addHook('preClose', async () => live.close());
     if (explains) addExplain(app);

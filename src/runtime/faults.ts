@@ -1,6 +1,7 @@
 import type { Call, HeaderList } from '../contract/runtime.js';
 import type { ErrorCode } from '../errors/codes.js';
 import { GatewayError } from '../errors/error.js';
+import { errorText } from '../errors/text.js';
 import { encodeSse } from '../wire/sse.js';
 
 /** What went wrong toward an upstream: the code for the client, and for the log why, without an address or a header value. */
@@ -42,12 +43,6 @@ export function errorHeaders(relayed: HeaderList): Record<string, string> {
     headers[name] = Object.hasOwn(headers, name) ? `${headers[name]}, ${value}` : value;
   }
   return headers;
-}
-
-/** The JSON-RPC error that tells `error`; `id` is raw JSON text. */
-export function errorText(error: GatewayError, id: string | undefined, request_id: string): string {
-  const data = { code: error.code, request_id, ...error.data };
-  return `{"jsonrpc":"2.0","id":${id ?? 'null'},"error":${JSON.stringify({ code: error.rpc, message: error.message, data })}}`;
 }
 
 /** The error event that ends a stream which had begun: it answers the call, so no client waits for a result that never comes. */

@@ -56,7 +56,7 @@ export class Flight implements UpstreamListener, AnswerHost, Waiter {
     this.exchange.onCancel(() => this.abort());
     if (this.#lane.enter(this)) return;
     this.#left = true;
-    this.fail('OVERLOADED', 'lane', { headers: { 'retry-after': '1' } });
+    this.fail('OVERLOADED', 'lane');
   }
 
   launch(): void {

@@ -7,8 +7,9 @@ import type { Passed } from '../contract/runtime.js';
 import type { Telemetry } from '../contract/telemetry.js';
 import type { ErrorCode } from '../errors/codes.js';
 import { GatewayError } from '../errors/error.js';
+import { errorText, lacksRetryAfter, retryAfter } from '../errors/text.js';
 import type { RatedLog } from '../transport/rated-log.js';
-import { errorText, faultBeforeHead } from './faults.js';
+import { faultBeforeHead } from './faults.js';
 import { endWithIdentity } from './identity-end.js';
 import type { Mount } from './opaque-mount.js';
 import { type OpaqueRequestPolicy, opaqueRequestHeaders } from './opaque-request.js';
@@ -103,6 +104,7 @@ export class OpaqueExchange {
     if (response.headersSent || response.destroyed) return;
     const body = errorText(error, undefined, this.#passed.head.id);
     this.#closeUnread();
+    if (lacksRetryAfter(error)) response.setHeader('retry-after', retryAfter());
     for (const [name, value] of Object.entries(error.headers ?? {})) response.setHeader(name, value);
     response.writeHead(error.status, { 'content-type': 'application/json', 'content-length': Buffer.byteLength(body) });
     response.end(body);

@@ -111,7 +111,7 @@ function run(call: Call, exchange: Exchange, flight: SdkFlight, respond: SdkResp
   submitted.catch((fault: { readonly code?: unknown }) => {
     const code =
       fault.code === 'OVERLOADED' ? 'OVERLOADED' : fault.code === 'SHUTDOWN' || fault.code === 'CANCELLED' ? 'DRAINING' : 'RUNTIME_FAILED';
-    exchange.fail(new GatewayError(code, code === 'OVERLOADED' ? { headers: { 'retry-after': '1' } } : { cause: fault }));
+    exchange.fail(new GatewayError(code, code === 'OVERLOADED' ? {} : { cause: fault }));
   });
 }
 

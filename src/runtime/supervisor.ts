@@ -82,8 +82,7 @@ export class Supervisor {
     if (this.#health === 'stopped') waiter.failed(new GatewayError('DRAINING'));
     else if (this.#shared !== undefined) waiter.ready(this.#shared);
     else if (this.#starting === undefined && wait_ms > HOLD_MS) waiter.failed(down(wait_ms));
-    else if (this.#waiting.size >= this.#options.max_waiting)
-      waiter.failed(new GatewayError('OVERLOADED', { headers: { 'retry-after': '1' } }));
+    else if (this.#waiting.size >= this.#options.max_waiting) waiter.failed(new GatewayError('OVERLOADED'));
     else {
       this.#waiting.add(waiter);
       this.#start();

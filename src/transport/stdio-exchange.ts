@@ -1,8 +1,8 @@
 import type { Clock, Timer } from '../contract/clock.js';
 import type { AnswerWriter, Call, EndReason, Exchange, HeaderList } from '../contract/runtime.js';
-import { errorJson } from '../core/http/response.js';
 import { listenEnd } from '../core/run/listen-end.js';
 import { GatewayError } from '../errors/error.js';
+import { errorText } from '../errors/text.js';
 
 /** What an exchange needs of the connection that it is a part of. */
 export interface StdioLine {
@@ -21,7 +21,7 @@ export interface StdioLine {
 export class StdioExchange implements Exchange {
   readonly accepts_events = true;
   readonly #line: StdioLine;
-  readonly #id: string;
+  readonly #id: string | undefined;
   readonly #request_id: string;
   readonly #cap_ms: number;
   /** True for `subscriptions/listen`, which ends by its source, its client or the end of the line. */
@@ -35,7 +35,7 @@ export class StdioExchange implements Exchange {
 
   constructor(call: Call, line: StdioLine) {
     this.#line = line;
-    this.#id = call.id ?? 'null';
+    this.#id = call.kind === 'request' ? call.id : undefined;
     this.#request_id = call.head.id;
     this.listens = call.method === 'subscriptions/listen';
     const now_ms = line.clock.mono_ms();
@@ -49,7 +49,7 @@ export class StdioExchange implements Exchange {
 
   /** Whether a cancellation that names this id, parsed, means this request. */
   isOf(id: unknown): boolean {
-    return JSON.parse(this.#id) === id;
+    return this.#id !== undefined && JSON.parse(this.#id) === id;
   }
 
   handedOver(): void {
@@ -96,7 +96,7 @@ export class StdioExchange implements Exchange {
   }
 
   fail(error: GatewayError): void {
-    this.#last(errorJson(error, this.#id, this.#request_id));
+    this.#last(errorText(error, this.#id, this.#request_id));
   }
 
   /** The reader has caught up. */
@@ -114,7 +114,7 @@ export class StdioExchange implements Exchange {
 
   /** No more input comes: a subscription is completed, and a request that waits for an answer of the client is given up. */
   inputEnded(): void {
-    if (this.listens) this.#stop('drain', () => this.#last(listenEnd(this.#id)));
+    if (this.listens) this.#stop('drain', () => this.#last(listenEnd(this.#id as string)));
     else if (this.#asks) this.#stop('client', () => this.fail(new GatewayError('DRAINING')));
   }
 

@@ -6,13 +6,13 @@ import type { Log } from '../contract/log.js';
 import type { Call, EndReason } from '../contract/runtime.js';
 import type { Server } from '../contract/server.js';
 import { paramsOf } from '../core/call/params.js';
-import { errorJson } from '../core/http/response.js';
 import { crashFields } from '../core/run/crash.js';
 import { ServerHost } from '../core/run/host.js';
 import { admitMessage } from '../dialect/admit.js';
 import { UNDECLARED_REVISION } from '../dialect/revisions.js';
 import { negotiate } from '../dialect/select.js';
 import { GatewayError, type ProtocolFault } from '../errors/error.js';
+import { errorText } from '../errors/text.js';
 import { createExecutor, type Executor } from '../executor/executor.js';
 import { SILENT } from '../silent-log.js';
 import { systemClock } from '../system-clock.js';
@@ -179,7 +179,7 @@ class StdioService {
   }
 
   #refuse(fault: ProtocolFault, id: string | undefined): void {
-    this.#write(errorJson(new GatewayError(fault.code, fault), id, `stdio-${++this.#count}`));
+    this.#write(errorText(new GatewayError(fault.code, fault), id, `stdio-${++this.#count}`));
   }
 
   #over(exchange: StdioExchange): void {

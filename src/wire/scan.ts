@@ -38,7 +38,7 @@ export interface EnvelopeMeta {
   readonly tracestate: readonly [number, number] | undefined;
 }
 
-/** An envelope, or why there is none. `id` is then the raw id for the error answer, if a good one was read. */
+/** An envelope, or why there is none. `id` is then the raw id for the error answer, if a good one of a request was read. */
 export type ScanResult =
   | { readonly ok: true; readonly value: Envelope }
   | { readonly ok: false; readonly fault: ProtocolFault; readonly id: string | undefined };
@@ -169,13 +169,14 @@ class Reading {
     const envelope = this.#envelope(good_id);
     if (id !== undefined && good_id === undefined)
       this.#refuse('INVALID_REQUEST', 'id must be a string of at most 256 bytes or a 64-bit integer.');
-    return this.#fault === undefined ? { ok: true, value: envelope } : { ok: false, fault: this.#fault, id: good_id };
+    if (this.#fault === undefined) return { ok: true, value: envelope };
+    return { ok: false, fault: this.#fault, id: this.#answers ? undefined : good_id };
   }
 
   #envelope(id: string | undefined): Envelope {
     if (this.#string(JSONRPC) !== '2.0') this.#refuse('INVALID_REQUEST', 'jsonrpc must be "2.0".');
     const has_method = this.#first(METHOD) > 0;
-    const has_answer = this.#first(RESULT) > 0 || this.#first(ERROR) > 0;
+    const has_answer = this.#has_answer;
     const method = this.#string(METHOD) ?? '';
     if (has_method && !isName(method)) this.#refuse('INVALID_REQUEST', 'method must be a string without NUL, and not empty.');
     if (has_method && has_answer) this.#refuse('INVALID_REQUEST', 'A message has a method, or a result or error, not both.');
@@ -197,6 +198,15 @@ class Reading {
       meta: this.#meta(),
       requested_version: this.#plain(REQUESTED_VERSION, 'params.protocolVersion'),
     };
+  }
+
+  get #has_answer(): boolean {
+    return this.#first(RESULT) > 0 || this.#first(ERROR) > 0;
+  }
+
+  /** A response: the id in it is one that the server chose. */
+  get #answers(): boolean {
+    return this.#first(METHOD) === 0 && this.#has_answer;
   }
 
   #meta(): EnvelopeMeta {

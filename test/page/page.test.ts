@@ -137,7 +137,8 @@ describe('/status', () => {
       connections = 77;
       await first.shows(/>77</);
       const more = await whole(`${url}/status/events`);
-      assert.deepEqual([more.status, more.headers['retry-after'], JSON.parse(more.text).error.code], [503, '10', 'OVERLOADED']);
+      assert.deepEqual([more.status, JSON.parse(more.text).error.code], [503, 'OVERLOADED']);
+      assert.match(more.headers['retry-after'] ?? '', /^1[0-4]$/);
       watchers[1]?.leave();
       await until('there is room again', async () => {
         const next = await send(`${url}/status/events`);

@@ -196,7 +196,7 @@ describe('hosted tools', () => {
     );
     const waiting = [host.send('tools/call', { name: 'wait' }), host.send('tools/call', { name: 'wait' })];
     const refused = await host.send('tools/call', { name: 'wait' }).done;
-    assert.deepEqual([refused.error?.code, refused.status, refused.error?.headers], ['OVERLOADED', 503, { 'retry-after': '1' }]);
+    assert.deepEqual([refused.error?.code, refused.status], ['OVERLOADED', 503]);
     for (const exchange of waiting) exchange.cancel('client');
     await host.close();
   });

@@ -65,7 +65,7 @@ describe('proxied: cancel and bounds', () => {
     await upstream.close();
   });
 
-  it('one more than connections and max_waiting is OVERLOADED with Retry-After; a stream counts as a call does', async () => {
+  it('one more than connections and max_waiting is OVERLOADED; a stream counts as a call does', async () => {
     const upstream = await startUpstream((request, response) => {
       if (request.method === 'GET') response.writeHead(200, { 'Content-Type': 'text/event-stream' }).flushHeaders();
       else if (request.headers['mcp-method'] === 'ping') response.writeHead(200, json).end(ok);
@@ -78,7 +78,7 @@ describe('proxied: cancel and bounds', () => {
     const waiting = bench.send(modernCall('ping'));
     assert.equal(bench.runtime.stats().queued, 1);
     const refused = await bench.send(modernCall('ping')).done;
-    assert.deepEqual([refused.status, refused.error?.code, refused.headers], [503, 'OVERLOADED', ['retry-after', '1']]);
+    assert.deepEqual([refused.status, refused.error?.code], [503, 'OVERLOADED']);
     streams[0]?.cancel('client');
     assert.equal((await waiting.done).by, 'respond');
     for (const exchange of [...streams, held]) exchange.cancel('client');

@@ -79,10 +79,10 @@ describe('stdio service', () => {
     assert.deepEqual(
       (await told()).map(({ id, error }: Json) => [id, error?.code]),
       [
-        [null, -32700],
-        [null, -32600],
-        [null, -32600],
-        [null, -32600],
+        [undefined, -32700],
+        [undefined, -32600],
+        [undefined, -32600],
+        [undefined, -32600],
         [3, -32601],
         [4, -32022],
         [5, undefined],

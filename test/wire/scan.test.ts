@@ -52,7 +52,9 @@ test('a notification has a method and no id; a response has an id and a result o
   const response = good('{"jsonrpc":"2.0","id":"e1","result":{"action":"accept"}}');
   assert.deepEqual([response.kind, response.id, response.method], ['response', '"e1"', '']);
   assert.equal(good('{"jsonrpc":"2.0","id":7,"error":{"code":-1,"message":""}}').kind, 'response');
-  bad('{"jsonrpc":"2.0","id":7,"error":{},"result":{}}', 'INVALID_REQUEST', '7');
+  // The id of a response is one that the server chose: an error with it would answer another request of the client.
+  bad('{"jsonrpc":"2.0","id":7,"error":{},"result":{}}', 'INVALID_REQUEST');
+  bad('{"jsonrpc":"1.0","id":7,"result":{}}', 'INVALID_REQUEST');
   bad('{"jsonrpc":"2.0","id":7,"method":"x","result":{}}', 'INVALID_REQUEST', '7');
   bad('{"jsonrpc":"2.0","result":{}}', 'INVALID_REQUEST');
   bad('{"jsonrpc":"2.0","id":7}', 'INVALID_REQUEST', '7');

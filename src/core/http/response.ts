@@ -1,16 +1,12 @@
 import type { HttpResponse } from '../../contract/http.js';
 import type { HeaderList } from '../../contract/runtime.js';
 import type { GatewayError } from '../../errors/error.js';
+import { errorText, lacksRetryAfter, retryAfter } from '../../errors/text.js';
 
-/** An error as a JSON-RPC response. `id` is raw JSON text; undefined becomes null. */
+/** An error as a JSON-RPC response; `id` as in `errorText`. */
 export function errorResponse(error: GatewayError, id: string | undefined, request_id: string): HttpResponse {
-  const retry = error.status === 503 ? { 'retry-after': '1' } : {};
-  return jsonResponse(error.status, Buffer.from(errorJson(error, id, request_id)), request_id, { ...retry, ...error.headers });
-}
-
-/** The JSON text of an error response. */
-export function errorJson({ rpc, message, code, data }: GatewayError, id: string | undefined, request_id: string): string {
-  return `{"jsonrpc":"2.0","id":${id ?? 'null'},"error":${JSON.stringify({ code: rpc, message, data: { code, request_id, ...data } })}}`;
+  const retry = lacksRetryAfter(error) ? { 'retry-after': retryAfter() } : {};
+  return jsonResponse(error.status, Buffer.from(errorText(error, id, request_id)), request_id, { ...retry, ...error.headers });
 }
 
 export function jsonResponse(

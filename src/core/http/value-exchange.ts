@@ -1,8 +1,9 @@
 import type { HttpResponse, HttpStream } from '../../contract/http.js';
 import type { AnswerWriter, EndReason, Exchange, HeaderList } from '../../contract/runtime.js';
 import { GatewayError } from '../../errors/error.js';
+import { errorText } from '../../errors/text.js';
 import type { PreparedCall } from './admit.js';
-import { emptyResponse, errorJson, errorResponse, jsonResponse, toFields } from './response.js';
+import { emptyResponse, errorResponse, jsonResponse, toFields } from './response.js';
 import { ValueStream } from './value-stream.js';
 
 /** The client's half of one call, as values: a response, or a stream whose chunks somebody pulls. It ends once. */
@@ -86,9 +87,10 @@ export class ValueExchange implements Exchange {
   fail(error: GatewayError): void {
     if (this.#over) return;
     const { kind, id, head } = this.#prepared.call;
+    // The id of a client's response is one that the server chose.
     const told = kind === 'request' ? id : undefined;
     if (this.#stream === undefined) this.#resolve(errorResponse(error, told, head.id));
-    else this.#stream.push(Buffer.concat([EVENT, Buffer.from(errorJson(error, told, head.id)), END]));
+    else this.#stream.push(Buffer.concat([EVENT, Buffer.from(errorText(error, told, head.id)), END]));
     this.#end();
   }
 

@@ -127,7 +127,7 @@ export class RunningCall implements CallHost {
   }
 
   #overloaded(): void {
-    this.#exchange.fail(new GatewayError('OVERLOADED', { headers: { 'retry-after': '1' } }));
+    this.#exchange.fail(new GatewayError('OVERLOADED'));
   }
 
   #event(json: string): void {

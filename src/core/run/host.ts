@@ -83,7 +83,7 @@ function toRequest(call: Call, session: CoreSession | undefined): CoreRequest {
     dialect: dialectOf(call.revision),
     method: call.method,
     name: call.name,
-    id: call.id ?? 'null',
+    id: call.id as string,
     progress_token: call.progress_token,
     params: paramsOf(call.body),
     request_id: call.head.id,

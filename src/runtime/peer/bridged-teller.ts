@@ -15,7 +15,7 @@ export function bridgedTeller({ server_info }: Handshake): Teller {
     const edits: Edit[] = [];
     let code = rpc_code;
     for (const member of membersOf(line, skipSpace(line, 0))) {
-      if (member.key === 'id') edits.push({ from: member.value, to: member.to, text: call.id ?? 'null' });
+      if (member.key === 'id') edits.push({ from: member.value, to: member.to, text: call.id as string });
       else if (member.key === 'result') {
         if (!isObjectAt(line, member.value)) return undefined;
         editResult(line, member, call.method, server_info, edits);

@@ -31,7 +31,7 @@ export class Listeners {
       return exchange.fail(new GatewayError('NOT_ACCEPTABLE', { detail: 'subscriptions/listen answers with an event stream.' }));
     const writer = exchange.events([]);
     if (writer === undefined) return;
-    const listener = new Listener(writer, call.id ?? 'null', call.head.id);
+    const listener = new Listener(writer, call.id as string, call.head.id);
     // A place among the waiting: the end of the server is told to it as to any call.
     const place = this.#peer.open(listener);
     if (place === undefined) return listener.lost('UPSTREAM_ENDED');

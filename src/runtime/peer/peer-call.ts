@@ -133,7 +133,7 @@ export class PeerCall implements Waiting {
 
   #fail(code: ErrorCode): void {
     this.#settle();
-    this.#exchange.fail(new GatewayError(code, code === 'OVERLOADED' ? { headers: { 'retry-after': '1' } } : {}));
+    this.#exchange.fail(new GatewayError(code));
   }
 
   #settle(): void {
@@ -147,7 +147,7 @@ export class PeerCall implements Waiting {
     if (this.call.method !== 'subscriptions/listen') return;
     const member = memberAt(line, 'params', '_meta', SUBSCRIPTION_KEY);
     if (member === undefined) return;
-    const told = splice(line, [{ from: member.value, to: member.to, text: this.call.id ?? 'null' }]);
+    const told = splice(line, [{ from: member.value, to: member.to, text: this.call.id as string }]);
     this.#write(encodeSse({ event: 'message', data: told }));
   }
 

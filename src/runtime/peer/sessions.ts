@@ -137,5 +137,5 @@ function callerOf({ identity }: Call): string {
 }
 
 function overloaded(): GatewayError {
-  return new GatewayError('OVERLOADED', { headers: { 'retry-after': '1' } });
+  return new GatewayError('OVERLOADED');
 }

@@ -1,5 +1,6 @@
 import type { Clock } from '../../contract/clock.js';
 import { GatewayError } from '../../errors/error.js';
+import { retryAfter } from '../../errors/text.js';
 import type { Launched } from '../../transport/launched.js';
 import type { PipeEnd } from '../../transport/pipe.js';
 import type { RatedLog } from '../../transport/rated-log.js';
@@ -49,7 +50,7 @@ export class Starter {
     const wait_ms = this.backoff.wait_ms;
     if (wait_ms > 0) return down(wait_ms);
     if (this.backoff.troubled && this.#trying) return down(TRIAL_MS);
-    if (this.#alive.size >= this.#options.max_children) return new GatewayError('OVERLOADED', { headers: { 'retry-after': '1' } });
+    if (this.#alive.size >= this.#options.max_children) return new GatewayError('OVERLOADED');
     const launched = this.#deps.launch();
     const peer: Peer = new Peer(launched.pipe, {
       max_pending: this.#options.max_pending,
@@ -98,5 +99,5 @@ const TRIAL_MS = 1000;
 
 /** Nothing is started for a while: try again then. */
 export function down(wait_ms: number): GatewayError {
-  return new GatewayError('UPSTREAM_DOWN', { headers: { 'retry-after': String(Math.max(1, Math.ceil(wait_ms / 1000))) } });
+  return new GatewayError('UPSTREAM_DOWN', { headers: { 'retry-after': retryAfter(wait_ms / 1000) } });
 }

@@ -18,10 +18,10 @@ export type Teller = (call: Call, line: Uint8Array, response: Response) => Told 
 /** The answer as the peer wrote it, with the client's own id, of the same type and with the same digits. */
 export const tellAsIs: Teller = (call, line, response) => {
   const { outcome, rpc_code } = response;
-  const edits = [idEdit(line, call.id)];
+  const edits = [idEdit(line, call.id as string)];
   if (call.method === 'subscriptions/listen') {
     const closes = memberAt(line, 'result', '_meta', SUBSCRIPTION_KEY);
-    if (closes !== undefined) edits.push({ from: closes.value, to: closes.to, text: call.id ?? 'null' });
+    if (closes !== undefined) edits.push({ from: closes.value, to: closes.to, text: call.id as string });
   }
   edits.sort((a, b) => a.from - b.from);
   return { status: call.era === 'modern' ? modernStatus(rpc_code) : 200, body: splice(line, edits), outcome, rpc_code };
@@ -34,7 +34,7 @@ export function modernStatus(rpc_code: number | undefined): number {
 }
 
 /** Puts the client's id, raw JSON text, in the place of the peer's. */
-export function idEdit(line: Uint8Array, id: string | undefined): Edit {
+export function idEdit(line: Uint8Array, id: string): Edit {
   const member = memberOf(line, skipSpace(line, 0), 'id');
-  return member === undefined ? { from: 0, to: 0, text: '' } : { from: member.value, to: member.to, text: id ?? 'null' };
+  return member === undefined ? { from: 0, to: 0, text: '' } : { from: member.value, to: member.to, text: id };
 }

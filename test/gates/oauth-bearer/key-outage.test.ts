@@ -73,7 +73,7 @@ describe('oauth-bearer key outages', () => {
       const decision = await bench.ask(token);
       assert.equal(brief(decision), '503 TOKEN_CHECK_UNAVAILABLE');
       assert.equal(decision.kind === 'refuse' && decision.headers?.['www-authenticate'], undefined);
-      assert.equal(retryAfter(decision), 1);
+      assert.ok([1, 2, 3, 4, 5].includes(retryAfter(decision)));
       assert.equal(fetches(bench, outcome), 1);
       issuer.answers.set('/jwks', good);
       bench.clock.step();
@@ -117,7 +117,8 @@ describe('oauth-bearer key outages', () => {
       await settle('the attempt', () => fetches(bench, 'status') === index + 1);
       const next_ms = bench.clock.next_in_ms;
       assert.ok(next_ms >= most_ms / 2 && next_ms <= most_ms, `${next_ms} ms of at most ${most_ms}`);
-      assert.equal(retryAfter(await bench.ask(await bench.token())), Math.max(1, Math.ceil(next_ms / 1000)));
+      const more = retryAfter(await bench.ask(await bench.token())) - Math.max(1, Math.ceil(next_ms / 1000));
+      assert.ok([0, 1, 2, 3, 4].includes(more), String(more));
       assert.equal(keyRequests(), index + 1);
       bench.clock.step();
     }
