@@ -54,6 +54,13 @@ export const CODES = {
     'Content-Length, or the counted chunks, exceed listener.limits.max_body_bytes.',
     'Send less, or raise the limit.',
   ),
+  CHUNKS_TOO_SMALL: row(
+    400,
+    -32600,
+    'The chunks of the body are too small.',
+    'Beyond 64 KiB the chunks of a chunked body hold fewer than 16 bytes on average.',
+    'Send larger chunks, or Content-Length.',
+  ),
   HEAD_TOO_LARGE: row(
     431,
     -32600,

@@ -5,6 +5,7 @@ import type { SecureContextOptions, TlsOptions } from 'node:tls';
 import type { Clock } from '../contract/clock.js';
 import type { Limits } from '../contract/limits.js';
 import type { ErrorCode } from '../errors/codes.js';
+import { ArrivingRequest } from './arriving-request.js';
 import { Connection, connectionOf, ownSocket } from './connection.js';
 import { LINGER_MS, linger, rawRefusal } from './linger.js';
 import { lintHead } from './lint.js';
@@ -73,7 +74,7 @@ export class Admission {
 
   /** The last gate admitted the request: its body may come now. `late` runs once when it is late. */
   admitBody(connection: Connection, late: () => void): void {
-    const request = connection.request;
+    const { request } = connection;
     if (connection.dead || request === undefined || request.complete) return;
     if (connection.expects_continue) connection.response?.writeContinue();
     connection.phase = 'body';
@@ -92,9 +93,9 @@ export class Admission {
     server.on('connection', (socket: Socket) => this.#accept(socket, secure));
     if (secure) server.on('secureConnection', (socket: Socket) => this.#secured(socket));
     server.on('drop', () => this.#events.dropped());
-    server.on('request', (request, response) => this.#request(request, response, false));
-    server.on('checkContinue', (request, response) => this.#request(request, response, true));
-    server.on('checkExpectation', (request: IncomingMessage, response: ServerResponse) => {
+    server.on('request', (request: ArrivingRequest, response) => this.#request(request, response, false));
+    server.on('checkContinue', (request: ArrivingRequest, response) => this.#request(request, response, true));
+    server.on('checkExpectation', (request: ArrivingRequest, response: ServerResponse) => {
       const connection = connectionOf(request.socket);
       if (connection === undefined || connection.response !== undefined) this.#request(request, response, false);
       else this.refuseRaw(connection, 'EXPECTATION_FAILED');
@@ -149,7 +150,7 @@ export class Admission {
     this.gone?.();
   }
 
-  #request(request: IncomingMessage, response: ServerResponse, expects_continue: boolean): void {
+  #request(request: ArrivingRequest, response: ServerResponse, expects_continue: boolean): void {
     const connection = connectionOf(request.socket);
     if (connection === undefined || connection.dead) return;
     if (connection.response !== undefined) {
@@ -164,6 +165,7 @@ export class Admission {
     connection.expects_continue = expects_continue;
     if (this.closing || !this.#options.keep_alive) response.shouldKeepAlive = false;
     const fault = lintHead(request, this.#options.limits, connection.socket.bytesRead - connection.base, connection);
+    if (connection.chunked) request.meterChunks(connection.base + connection.head_bytes);
     response.on('close', () => this.#answered(connection));
     this.#events.request(connection, request, response, fault);
   }
@@ -217,7 +219,8 @@ export class Admission {
 const NEXT_HEAD_MS = 250;
 
 function createNode(options: AdmissionOptions): Server {
-  const settings: ServerOptions = {
+  const settings: ServerOptions<typeof ArrivingRequest> = {
+    IncomingMessage: ArrivingRequest,
     maxHeaderSize: options.limits.max_header_bytes,
     // The sweep holds every deadline; Node's own would answer in another shape.
     requestTimeout: 0,

@@ -1,13 +1,13 @@
 import type { IncomingMessage } from 'node:http';
-import type { ErrorCode } from '../errors/codes.js';
+import { GatheredBytes } from '../wire/bytes.js';
 
 /**
- * Reads a body of at most `max_bytes` into one buffer and calls `done` once. A body of a declared length that came in one
+ * Reads a body of at most `max_bytes` into one buffer and calls `done` once, with undefined as soon as more came. A body that came in one
  * piece is handed on without a copy. A client that leaves ends the reading without a call: the connection's close says so.
  */
-export function readBody(request: IncomingMessage, max_bytes: number, done: (fault: ErrorCode | undefined, body: Buffer) => void): void {
+export function readBody(request: IncomingMessage, max_bytes: number, done: (body: Buffer | undefined) => void): void {
   let first: Buffer | undefined;
-  let rest: Buffer[] | undefined;
+  let more: GatheredBytes | undefined;
   let size = 0;
   let over = false;
   request.on('data', (chunk: Buffer) => {
@@ -15,14 +15,19 @@ export function readBody(request: IncomingMessage, max_bytes: number, done: (fau
     size += chunk.length;
     if (size > max_bytes) {
       over = true;
-      first = rest = undefined;
-      done('BODY_TOO_LARGE', EMPTY);
+      first = more = undefined;
+      done(undefined);
     } else if (first === undefined) first = chunk;
-    else if (rest === undefined) rest = [first, chunk];
-    else rest.push(chunk);
+    else {
+      if (more === undefined) {
+        more = new GatheredBytes();
+        more.append(first);
+      }
+      more.append(chunk);
+    }
   });
   request.on('end', () => {
-    if (!over) done(undefined, rest === undefined ? (first ?? EMPTY) : Buffer.concat(rest, size));
+    if (!over) done(more?.take() ?? first ?? EMPTY);
   });
 }
 

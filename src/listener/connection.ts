@@ -1,6 +1,7 @@
-import type { IncomingMessage, ServerResponse } from 'node:http';
+import type { ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 import type { StreamKind } from '../contract/telemetry.js';
+import type { ArrivingRequest } from './arriving-request.js';
 import type { Framing } from './lint.js';
 import type { SocketPeer } from './peer.js';
 
@@ -34,7 +35,7 @@ export interface Ticking {
 export class Connection implements Framing {
   socket: Socket;
   phase: Phase = 'head';
-  request: IncomingMessage | undefined;
+  request: ArrivingRequest | undefined;
   response: ServerResponse | undefined;
   /** bytesRead at the end of the last request. */
   base = 0;

@@ -1,4 +1,3 @@
-import type { IncomingMessage } from 'node:http';
 import type { CallSummary } from '../contract/claims.js';
 import type { Clock } from '../contract/clock.js';
 import type { HeaderInit } from '../contract/gate.js';
@@ -10,6 +9,7 @@ import { type Gated, serveBodiless, serveMessage } from '../core/serve.js';
 import { CODES, type ErrorCode } from '../errors/codes.js';
 import type { Admitted, Chain, ChainOutcome } from '../gate-chain/chain.js';
 import type { Admission } from './admission.js';
+import type { ArrivingRequest } from './arriving-request.js';
 import { readBody } from './body.js';
 import type { Connection, Ticking, WorkView } from './connection.js';
 import { CallExchange, type ExchangeEnvironment } from './exchange.js';
@@ -114,9 +114,12 @@ export class Visit implements Ticking {
     this.#count('refused');
   }
 
-  #late(): void {
-    this.#env.telemetry.headRefused('BODY_TIMEOUT');
-    this.refuse('BODY_TIMEOUT');
+  #arrivedBadly(code: 'BODY_TIMEOUT' | 'BODY_TOO_LARGE' | 'CHUNKS_TOO_SMALL', detail?: string): void {
+    const { dead, response } = this.#connection;
+    if (dead || response?.headersSent !== false) return;
+    this.#connection.late = undefined;
+    this.#env.telemetry.headRefused(code);
+    this.refuse(code, detail);
   }
 
   #chain(chain: Chain, before: Admitted | undefined, next: (admitted: Admitted) => void): void {
@@ -166,28 +169,32 @@ export class Visit implements Ticking {
     serveBodiless(this.#gated(route, admitted), this.#exchange(route));
   }
 
-  #read(request: IncomingMessage, route: McpRoute, admitted: Admitted): void {
+  #read(request: ArrivingRequest, route: McpRoute, admitted: Admitted): void {
     const { limits, admission } = this.#env;
-    admission.admitBody(this.#connection, () => this.#late());
-    readBody(request, limits.max_body_bytes, (fault, body) => {
+    admission.admitBody(this.#connection, () => this.#arrivedBadly('BODY_TIMEOUT'));
+    if (this.#connection.chunked) request.onTinyChunks(() => this.#arrivedBadly('CHUNKS_TOO_SMALL'));
+    readBody(request, limits.max_body_bytes, (body) => {
       this.#connection.late = undefined;
       if (this.#connection.dead || this.#connection.response?.headersSent !== false) return;
-      if (fault !== undefined) return this.refuse(fault, `At most ${limits.max_body_bytes} bytes are accepted.`);
+      if (body === undefined) return this.#arrivedBadly('BODY_TOO_LARGE', `At most ${limits.max_body_bytes} bytes are accepted.`);
       if (!this.#connection.transfer_encoding && !this.#connection.headFits(limits.max_header_bytes)) return this.refuse('HEAD_TOO_LARGE');
       const exchange = this.#exchange(route);
       serveMessage(this.#gated(route, admitted, exchange), body, exchange);
     });
   }
 
-  #pass(request: IncomingMessage, admitted: Admitted): void {
+  #pass(request: ArrivingRequest, admitted: Admitted): void {
     const { route } = this;
     const { response } = this.#connection;
     if (route.kind !== 'http' || response === undefined) return;
     this.#connection.phase = 'running';
-    this.#env.admission.admitBody(this.#connection, () => {
+    const arrivedBadly = (code: 'BODY_TIMEOUT' | 'CHUNKS_TOO_SMALL'): void => {
       if (response.headersSent) this.#connection.socket.destroy();
-      else this.#late();
-    });
+      else this.#arrivedBadly(code);
+    };
+    this.#env.admission.admitBody(this.#connection, () => arrivedBadly('BODY_TIMEOUT'));
+    if (this.#connection.chunked) request.onTinyChunks(() => arrivedBadly('CHUNKS_TOO_SMALL'));
+    if (response.headersSent) return;
     const ours_ms = this.#env.clock.mono_ms() - this.#started_ms;
     response.on('finish', () => this.#count(response.statusCode >= 500 ? 'upstream_error' : 'ok', ours_ms));
     for (let i = 0; i < this.#extra.length; i += 2) response.setHeader(this.#extra[i] as string, this.#extra[i + 1] as string);

@@ -1,6 +1,7 @@
+import { GatheredBytes } from '../wire/bytes.js';
 import type { MountSettings } from './options.js';
 
-/** Reads a body, as `readNodeBody` does. A body that breaks off is BODY_TIMEOUT: nobody is there to be told. */
+/** Reads a body, as `readNodeBody` does; how it was chunked only the host knows. A body that breaks off is BODY_TIMEOUT: nobody is there to be told. */
 export async function readFetchBody(
   body: ReadableStream<Uint8Array> | null,
   { clock, body_timeout_ms, read_timeout_ms, max_body_bytes }: MountSettings,
@@ -8,8 +9,7 @@ export async function readFetchBody(
   if (body === null) return Buffer.alloc(0);
   const reader = body.getReader();
   const due_ms = clock.mono_ms() + body_timeout_ms;
-  const chunks: Uint8Array[] = [];
-  let size = 0;
+  const gathered = new GatheredBytes();
   for (;;) {
     const left_ms = Math.max(1, Math.min(due_ms - clock.mono_ms(), read_timeout_ms));
     const got = await new Promise<Awaited<ReturnType<typeof reader.read>> | undefined>((resolve) => {
@@ -20,13 +20,12 @@ export async function readFetchBody(
       };
       reader.read().then(settle, () => settle(undefined));
     });
-    if (got?.done === true) return Buffer.concat(chunks, size);
-    size += got?.value.length ?? 0;
+    if (got?.done === true) return gathered.take();
+    if (got !== undefined) gathered.append(got.value);
     const late = got === undefined || clock.mono_ms() >= due_ms;
-    if (late || size > max_body_bytes) {
+    if (late || gathered.length > max_body_bytes) {
       reader.cancel().catch(() => undefined);
       return late ? 'BODY_TIMEOUT' : 'BODY_TOO_LARGE';
     }
-    chunks.push(got.value);
   }
 }

@@ -1,30 +1,32 @@
 import type { IncomingMessage } from 'node:http';
+import { GatheredBytes } from '../wire/bytes.js';
+import { ChunkMeter } from '../wire/chunk-meter.js';
 import type { MountSettings } from './options.js';
 
 /**
  * Reads a body. BODY_TIMEOUT: it was not whole within `body_timeout_ms`, or paused for `read_timeout_ms`. BODY_TOO_LARGE: more
- * than `max_body_bytes` came. Undefined: the client left.
+ * than `max_body_bytes` came. CHUNKS_TOO_SMALL: as `ChunkMeter` says. Undefined: the client left.
  */
 export function readNodeBody(
   request: IncomingMessage,
   { clock, body_timeout_ms, read_timeout_ms, max_body_bytes }: MountSettings,
-): Promise<Buffer | 'BODY_TIMEOUT' | 'BODY_TOO_LARGE' | undefined> {
+): Promise<Buffer | BodyFault | undefined> {
   return new Promise((resolve) => {
-    const chunks: Buffer[] = [];
-    let size = 0;
+    const gathered = new GatheredBytes();
+    const meter = request.headers['transfer-encoding'] === undefined ? undefined : new ChunkMeter(undefined, request.readableLength);
     const late = () => done('BODY_TIMEOUT');
     const whole = clock.timer(body_timeout_ms, late);
     let pause = clock.timer(read_timeout_ms, late);
     const take = (chunk: Buffer): void => {
-      size += chunk.length;
-      chunks.push(chunk);
-      if (size > max_body_bytes) return done('BODY_TOO_LARGE');
+      gathered.append(chunk);
+      if (gathered.length > max_body_bytes) return done('BODY_TOO_LARGE');
+      if (meter?.add(chunk.length, request.socket.bytesRead) === true) return done('CHUNKS_TOO_SMALL');
       pause.cancel();
       pause = clock.timer(read_timeout_ms, late);
     };
-    const end = () => done(Buffer.concat(chunks, size));
+    const end = () => done(meter?.end() === true ? 'CHUNKS_TOO_SMALL' : gathered.take());
     const gone = () => done(undefined);
-    function done(result: Buffer | 'BODY_TIMEOUT' | 'BODY_TOO_LARGE' | undefined): void {
+    function done(result: Buffer | BodyFault | undefined): void {
       whole.cancel();
       pause.cancel();
       request.off('data', take).off('end', end).off('close', gone);
@@ -34,3 +36,5 @@ export function readNodeBody(
     request.on('data', take).on('end', end).on('close', gone).on('error', gone);
   });
 }
+
+export type BodyFault = 'BODY_TIMEOUT' | 'BODY_TOO_LARGE' | 'CHUNKS_TOO_SMALL';

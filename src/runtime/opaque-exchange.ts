@@ -91,6 +91,9 @@ export class OpaqueExchange {
       },
     });
     // Not a pipeline: it would destroy the client's connection together with what is too large, and the answer with it.
+    body.once('close', () => {
+      if (!body.readableEnded) counting.destroy(new Error('the body broke off'));
+    });
     return body.pipe(counting);
   }
 

@@ -36,7 +36,7 @@ const foreign = (row: MetricRow): MetricRow => ({ ...row, foreign: true });
 export const METRICS = {
   connections: gauge('Open client connections by what they are doing: head, gate, body, running, streaming or idle.', 'state'),
   connections_refused_total: counter('Client connections closed unread, because of the limit or the drain.', 'reason'),
-  heads_refused_total: counter('Requests refused before any gate, by error code.', 'reason'),
+  heads_refused_total: counter('Requests refused for their head or for how their body arrived, by error code.', 'reason'),
   gate_decisions_total: counter('What gates decided; code is the refusal code, or none.', 'route', 'gate', 'decision', 'code'),
   gate_duration_seconds: histogram('Time a gate took to decide.', GATE_BUCKETS, 'gate'),
   requests_total: counter('Requests that reached a route; a JSON-RPC error inside HTTP 200 counts as what it is.', ...REQUEST_LABELS),

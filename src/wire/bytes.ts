@@ -45,6 +45,44 @@ export class HeldBytes {
   }
 }
 
+/**
+ * The parts of a body that arrives. Up to 64 are held as they came and joined once; more are copied together, so that a body in
+ * one-byte parts costs at most a few times its size and not a buffer a byte.
+ */
+export class GatheredBytes {
+  #parts: Uint8Array[] = [];
+  #length = 0;
+  #held: HeldBytes | undefined;
+
+  get length(): number {
+    return this.#length;
+  }
+
+  append(part: Uint8Array): void {
+    this.#length += part.length;
+    if (this.#held !== undefined) return this.#held.append(part);
+    if (this.#parts.push(part) <= MAX_PARTS) return;
+    this.#held = new HeldBytes();
+    for (const each of this.#parts) this.#held.append(each);
+    this.#parts = [];
+  }
+
+  /** Hands out everything that was gathered, a single part uncopied, and lets go of it. */
+  take(): Buffer {
+    const bytes = this.#held?.take() ?? (this.#parts.length === 1 ? this.#parts[0]! : Buffer.concat(this.#parts, this.#length));
+    this.clear();
+    return Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length);
+  }
+
+  clear(): void {
+    this.#parts = [];
+    this.#length = 0;
+    this.#held = undefined;
+  }
+}
+
+const MAX_PARTS = 64;
+
 /** The parts in one array with `between` between two of them; a single part is returned as it is, uncopied. */
 export function joinBytes(parts: readonly Uint8Array[], between: number): Uint8Array {
   if (parts.length === 1) return parts[0]!;

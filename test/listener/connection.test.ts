@@ -3,11 +3,12 @@ import { once } from 'node:events';
 import { createServer, type IncomingMessage, request } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { test } from 'node:test';
+import { ArrivingRequest } from '../../src/listener/arriving-request.js';
 import { Connection } from '../../src/listener/connection.js';
 
 test('what only the arrival of a request needed is let go, and the answer still ends the exchange', async () => {
-  const seen: IncomingMessage[] = [];
-  const server = createServer((incoming, response) => {
+  const seen: ArrivingRequest[] = [];
+  const server = createServer({ IncomingMessage: ArrivingRequest }, (incoming, response) => {
     seen.push(incoming);
     incoming.on('data', () => undefined);
     incoming.on('end', () => {
