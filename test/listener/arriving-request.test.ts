@@ -10,6 +10,7 @@ class Parser {
   readonly request: ArrivingRequest;
   bytesRead = 0;
   readonly readable = true;
+  readonly destroyed = true;
   readonly readableHighWaterMark = 16_384;
   stopped = false;
   readonly #pieces: (Buffer | null)[];
@@ -19,11 +20,10 @@ class Parser {
     this.request = new ArrivingRequest(this as unknown as Socket);
   }
 
-  readonly _handle = {
-    readStart: () => {
-      this.stopped = false;
-    },
-  };
+  /** What Node calls to let the socket go on. */
+  resume(): void {
+    this.stopped = false;
+  }
 
   get done(): boolean {
     return this.#pieces.length === 0;
