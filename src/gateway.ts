@@ -30,6 +30,7 @@ import { systemProcess } from './system-process.js';
 import type { ProcessView } from './telemetry/process-metrics.js';
 import { createPrometheus } from './telemetry/prometheus.js';
 import { createRefusalLog } from './telemetry/refusal-log.js';
+import { DIRECT, type TunnelEgress } from './upstream/egress.js';
 import { version } from './version.js';
 
 export interface GatewayParts {
@@ -43,6 +44,8 @@ export interface GatewayParts {
   readonly process?: ProcessView;
   /** Where child processes are run from. Default: this process. */
   readonly host?: ProcessHost;
+  /** The way to issuers, gates' services, collectors and https upstreams. Default: directly. */
+  readonly egress?: TunnelEgress;
   /** Reads the config anew for a reload; throws ConfigError. Absent: there is nothing to reload. */
   readonly reread?: () => LoadedConfig | Promise<LoadedConfig>;
 }
@@ -72,14 +75,14 @@ export interface Gateway {
 export function assembleGateway(loaded: LoadedConfig, parts: GatewayParts): Gateway {
   const { config } = loaded;
   const { limits, keep_alive } = config.listener;
-  const { log, record = log, clock = systemClock } = parts;
+  const { log, record = log, clock = systemClock, egress = DIRECT } = parts;
   const problems = certificateProblems(config);
   if (problems.length > 0) throw new ConfigError(problems);
   const abort = new AbortController();
   const prometheus = createPrometheus({ version, clock, ...(parts.process === undefined ? {} : { process: parts.process }) });
   const { metrics } = prometheus;
   const current = () => snapshots.current?.loaded.config ?? config;
-  const tracing = configuredTracing(config, { clock, log, metrics, version, config: current });
+  const tracing = configuredTracing(config, { clock, log, metrics, version, egress, config: current });
   const counted = config.telemetry.log.access ? withAccessLog(prometheus.telemetry, record) : prometheus.telemetry;
   const telemetry = tracing === undefined ? counted : withTracing(counted);
   const audit = openAudit(config, { clock, log, metrics, stdout: parts.stdout });
@@ -99,6 +102,7 @@ export function assembleGateway(loaded: LoadedConfig, parts: GatewayParts): Gate
     audit,
     shared,
     host: parts.host ?? systemProcess,
+    egress,
     version,
     signal: abort.signal,
   });

@@ -3,6 +3,8 @@ import { type LoadedConfig, loadConfig, resolveConfig } from './config/load.js';
 import type { Log } from './contract/log.js';
 import { assembleGateway, type Gateway } from './gateway.js';
 import { SILENT } from './silent-log.js';
+import { systemClock } from './system-clock.js';
+import { egressFrom } from './upstream/egress.js';
 
 export { type LoadedConfig, loadConfig, resolveConfig } from './config/load.js';
 export type { Config } from './config/schema/config.js';
@@ -16,7 +18,10 @@ export { version } from './version.js';
 
 /** What a gateway gets of the process that it runs in, beside its config. */
 export interface GatewayOptions {
-  /** Values for `${NAME}` in the config's texts. Default: none, every name is unset. */
+  /**
+   * Values for `${NAME}` in the config's texts, and `HTTPS_PROXY` and `NO_PROXY`, e.g. `process.env`. Default: none, every name is unset and no
+   * proxy is used.
+   */
   readonly env?: Readonly<Record<string, string | undefined>>;
   /** Where relative files and `npm:` gates are resolved from, for a config given as an object. Default: the working folder. */
   readonly folder?: string;
@@ -32,7 +37,7 @@ export interface GatewayOptions {
  */
 export function createGateway(config: string | object, options: GatewayOptions = {}): Gateway {
   const { env = {}, folder = '.', log = SILENT, stdout } = options;
-  const parts = { log, ...(stdout === undefined ? {} : { stdout }) };
+  const parts = { log, egress: egressFrom(env, systemClock), ...(stdout === undefined ? {} : { stdout }) };
   if (typeof config !== 'string') return assembleGateway(resolveConfig(config, { env, folder }), parts);
   const reread = (): LoadedConfig => loadConfig(config, { env });
   return assembleGateway(reread(), { ...parts, reread });

@@ -1,7 +1,7 @@
 import { readFile } from 'node:fs/promises';
 import { resolve } from 'node:path';
 import type { GateHost } from 'portcullis/gate';
-import { Pool } from 'undici';
+import { buildConnector, Pool } from 'undici';
 import type { Options } from './options.js';
 import type { Question } from './question.js';
 
@@ -35,7 +35,9 @@ export async function createService(options: Options, host: GateHost): Promise<S
     maxHeaderSize: MAX_HEAD_BYTES,
     headersTimeout: 0,
     bodyTimeout: 0,
-    connect: { timeout: options.timeout_ms, rejectUnauthorized: true, ...(ca === undefined ? undefined : { ca }) },
+    connect: host.egress.connector(
+      buildConnector({ timeout: options.timeout_ms, rejectUnauthorized: true, ...(ca === undefined ? undefined : { ca }) }),
+    ),
   });
   return {
     async ask(question, signal) {

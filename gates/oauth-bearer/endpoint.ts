@@ -1,5 +1,5 @@
-import type { Clock } from 'portcullis/gate';
-import { Agent, request } from 'undici';
+import type { Clock, Egress } from 'portcullis/gate';
+import { Agent, buildConnector, request } from 'undici';
 import { SourceFailure } from './source-failure.js';
 
 /** One request to an authorization server. */
@@ -31,14 +31,14 @@ export interface Endpoint {
 
 const MAX_BODY_BYTES = 1024 * 1024;
 
-export function createEndpoint(connections: Connections): Endpoint {
+export function createEndpoint(connections: Connections, egress: Egress): Endpoint {
   const keep = connections.kind === 'keep';
   const agent = new Agent({
     connections: keep ? connections.max : 2,
     pipelining: keep ? 1 : 0,
     headersTimeout: 10_000,
     bodyTimeout: 10_000,
-    connect: { timeout: 10_000 },
+    connect: egress.connector(buildConnector({ timeout: 10_000 })),
   });
   const once = async (url: string, asked: EndpointRequest, signal: AbortSignal): Promise<EndpointAnswer> => {
     try {
@@ -47,7 +47,7 @@ export function createEndpoint(connections: Connections): Endpoint {
       if (error instanceof SourceFailure) throw error;
       throw signal.aborted
         ? new SourceFailure('timeout', 'no complete answer in time', error)
-        : new SourceFailure('unreachable', 'the connection failed', error);
+        : new SourceFailure('unreachable', failed(error), error);
     }
   };
   return {
@@ -61,6 +61,12 @@ export function createEndpoint(connections: Connections): Endpoint {
     },
     close: () => agent.destroy(),
   };
+}
+
+/** What the egress proxy did wrong is for the operator; other messages of the network hold addresses. */
+function failed(error: unknown): string {
+  const { code, message } = error as { readonly code?: unknown; readonly message?: unknown };
+  return typeof code === 'string' && code.startsWith('PROXY_') ? `the connection failed: ${String(message)}` : 'the connection failed';
 }
 
 /** Runs `work` with a signal that aborts after `timeout_ms`; the timer ends with the work. */

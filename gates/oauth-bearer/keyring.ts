@@ -21,7 +21,7 @@ function openKeys({ options, issuers }: Settings, host: GateHost, issuer: string
       issuer,
       source:
         jwks_file === undefined
-          ? createRemoteSource(createEndpoint({ kind: 'close' }), issuer, jwks_uri)
+          ? createRemoteSource(createEndpoint({ kind: 'close' }, host.egress), issuer, jwks_uri)
           : createFileSource(host.folder, jwks_file),
       refresh_s: jwks_refresh_s,
       stale_s: jwks_stale_s,

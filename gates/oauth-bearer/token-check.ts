@@ -25,7 +25,7 @@ export function openTokenChecker(settings: Settings, host: GateHost): TokenCheck
     settings,
     issuer,
     keys: keyring.get(issuer) as IssuerKeys,
-    endpoint: createEndpoint({ kind: 'keep', max: 16 }),
+    endpoint: createEndpoint({ kind: 'keep', max: 16 }, host.egress),
     clock: host.clock,
     log: host.log,
     gate: host.name,

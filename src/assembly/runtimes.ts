@@ -14,6 +14,7 @@ import type { PeerRuntime } from '../runtime/peer/peer-runtime.js';
 import { createProxied, type ProxiedRuntime } from '../runtime/proxied.js';
 import type { SdkHostedRuntime } from '../runtime/sdk-hosted.js';
 import { createSessionSeal, type SessionSeal } from '../runtime/session-seal.js';
+import type { TunnelEgress } from '../upstream/egress.js';
 import { openHosted } from './hosted.js';
 import { openStdio } from './stdio.js';
 import { openTransportRuntime } from './transport.js';
@@ -27,6 +28,8 @@ export interface RuntimeDeps {
   readonly audit: Audit | undefined;
   /** Where child processes are run from. */
   readonly host: ProcessHost;
+  /** The way to what is reached over the network. */
+  readonly egress: TunnelEgress;
   /** Of the gateway, told to the servers that it runs. */
   readonly version: string;
 }

@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs';
 import type { Config } from '../config/schema/config.js';
 import type { Clock } from '../contract/clock.js';
+import type { Egress } from '../contract/egress.js';
 import type { Log } from '../contract/log.js';
 import type { Metrics } from '../contract/metrics.js';
 import type { Telemetry } from '../contract/telemetry.js';
@@ -12,6 +13,8 @@ export interface TracingDeps {
   readonly log: Log;
   readonly metrics: Metrics;
   readonly version: string;
+  /** The way to the collector. */
+  readonly egress: Egress;
   /** The config in force, for what is behind a runtime. */
   readonly config: () => Config;
 }
@@ -27,7 +30,7 @@ export interface ConfiguredTracing extends Tracing {
 export function configuredTracing(config: Config, deps: TracingDeps): ConfiguredTracing | undefined {
   const { tracing } = config.telemetry;
   if (tracing === undefined) return undefined;
-  const { clock, log, metrics, version } = deps;
+  const { clock, log, metrics, version, egress } = deps;
   const ca = tracing.ca_file === undefined ? undefined : readFileSync(tracing.ca_file, 'utf8');
   const exported = metrics.counter('trace_spans_exported_total', '');
   const dropped = metrics.counter('trace_spans_dropped_total', '', ['reason']);
@@ -49,6 +52,7 @@ export function configuredTracing(config: Config, deps: TracingDeps): Configured
         ca,
         clock,
         version,
+        egress,
         failed,
         exported: (count) => exported.add(undefined, count),
         dropped: (reason, count) => dropped.add({ reason }, count),

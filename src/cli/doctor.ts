@@ -8,6 +8,7 @@ import { examineOutside } from '../doctor/outside.js';
 import { ConfigError } from '../errors/error.js';
 import { isCertificate } from '../explain/terminator.js';
 import { systemClock } from '../system-clock.js';
+import { egressFrom } from '../upstream/egress.js';
 import { loadCheckedConfig } from './checked-config.js';
 import { type ConfigOption, withConfigOption } from './config-option.js';
 import { CliExit, EXIT } from './exit.js';
@@ -79,6 +80,7 @@ async function doctor(options: DoctorOptions, io: RunIo): Promise<void> {
     certificate,
     stop: stop.signal,
     clock: systemClock,
+    egress: egressFrom(io.env, systemClock),
     timeout_ms: options.timeout,
     grace: grace === undefined ? undefined : String(grace),
     // The environment tells what is left after the preStop hook.

@@ -5,6 +5,7 @@ import { systemClock } from '../system-clock.js';
 import { createLog, type LogLevel } from '../telemetry/log.js';
 import { CliExit, EXIT } from './exit.js';
 import { located } from './located.js';
+import { egressFrom } from '../upstream/egress.js';
 import type { RunIo } from './run-io.js';
 
 /** The logs that `telemetry.log` asks for, on standard output. `level` does not silence denials and what else is recorded. */
@@ -58,7 +59,13 @@ export async function serveUntilSignal(loaded: LoadedConfig, io: RunIo, { ready,
 function assemble(loaded: LoadedConfig, logs: ReturnType<typeof logsOf>, io: RunIo, reread: ServeOptions['reread']): Gateway {
   const { stdoutStream: stdout, process } = io;
   try {
-    return assembleGateway(loaded, { ...logs, stdout, process, ...(reread === undefined ? {} : { reread }) });
+    return assembleGateway(loaded, {
+      ...logs,
+      stdout,
+      process,
+      egress: egressFrom(io.env, systemClock),
+      ...(reread === undefined ? {} : { reread }),
+    });
   } catch (error) {
     throw located(error, loaded);
   }

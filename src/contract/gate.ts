@@ -1,5 +1,6 @@
 import type { CallSummary } from './claims.js';
 import type { Clock } from './clock.js';
+import type { Egress } from './egress.js';
 import type { RequestHead } from './head.js';
 import type { Facts, Identity } from './identity.js';
 import type { Log } from './log.js';
@@ -79,6 +80,8 @@ export interface GateHost {
   readonly route: RouteInfo;
   /** Folder that relative file names in the options are resolved from. */
   readonly folder: string;
+  /** The way to what the gate asks over the network: pass each of undici's connectors through `egress.connector`. */
+  readonly egress: Egress;
   /**
    * One value for all instances that ask with the same key, e.g. a key cache per issuer for all routes. Created on first
    * use; `close` is called once when the last gate of the gateway was closed.

@@ -1,4 +1,5 @@
 import type { Clock } from '../contract/clock.js';
+import type { Egress } from '../contract/egress.js';
 import { type Check, type Finding, ok, warn } from './check.js';
 import { knock } from './knock.js';
 
@@ -11,12 +12,12 @@ export interface TimeSource {
 const MOST_MS = 60_000;
 
 /** The clock of this machine against the `Date` of other servers: tokens and certificates are judged by it. */
-export function checkClock(sources: readonly TimeSource[], clock: Clock): Check {
+export function checkClock(sources: readonly TimeSource[], clock: Clock, egress?: Egress): Check {
   const name = 'clock';
   return {
     name,
     async run(signal) {
-      const found = await Promise.all(sources.map((source) => ask(source, clock, signal)));
+      const found = await Promise.all(sources.map((source) => ask(source, clock, egress, signal)));
       const told = found.filter((one) => one !== undefined);
       const wrong = told.filter(({ off_ms }) => Math.abs(off_ms) > MOST_MS);
       if (wrong.length > 0) return wrong.map(tell);
@@ -40,11 +41,12 @@ export function checkClock(sources: readonly TimeSource[], clock: Clock): Check 
 async function ask(
   { url, ca }: TimeSource,
   clock: Clock,
+  egress: Egress | undefined,
   signal: AbortSignal,
 ): Promise<{ readonly host: string; readonly off_ms: number } | undefined> {
   try {
     const before = clock.now_ms();
-    const { headers } = await knock(url, { method: 'OPTIONS', ca }, signal);
+    const { headers } = await knock(url, { method: 'OPTIONS', ca, egress }, signal);
     const theirs = Date.parse(String(headers.date));
     if (Number.isNaN(theirs)) return undefined;
     const ours = (before + clock.now_ms()) / 2;

@@ -1,5 +1,6 @@
 import type { LoadedConfig } from '../config/load.js';
 import type { Clock } from '../contract/clock.js';
+import type { TunnelEgress } from '../upstream/egress.js';
 import { checkCertificates } from './certificates.js';
 import { type Finding, ok, runChecks, warn } from './check.js';
 import { checkClock } from './clock-difference.js';
@@ -13,6 +14,8 @@ import { checkUpstreams, upstreamsOf } from './upstreams.js';
 
 export interface ExamineOptions extends DrainTimes, Credentials {
   readonly clock: Clock;
+  /** The way to what is reached over the network. */
+  readonly egress: TunnelEgress;
   /** For each check; a route has it for each of its three steps. */
   readonly timeout_ms: number;
   /** Text of `/proc/self/limits`; undefined on other systems. */
@@ -24,7 +27,7 @@ export interface ExamineOptions extends DrainTimes, Credentials {
 /** Everything that can be found out about a config that loads, before it serves. */
 export async function examine(loaded: LoadedConfig, options: ExamineOptions): Promise<readonly Finding[]> {
   const { config, warnings } = loaded;
-  const { clock, timeout_ms } = options;
+  const { clock, timeout_ms, egress } = options;
   const issuers = issuersOf(loaded).map((url) => ({ url, ca: undefined }));
   const checks = [
     checkFiles(loaded),
@@ -32,9 +35,9 @@ export async function examine(loaded: LoadedConfig, options: ExamineOptions): Pr
     checkCertificates(loaded, clock),
     checkDrain(config, options),
     checkOpenFiles(config, options.limits),
-    ...checkIssuers(loaded),
-    ...checkUpstreams(config),
-    checkClock([...issuers, ...upstreamsOf(config)], clock),
+    ...checkIssuers(loaded, egress),
+    ...checkUpstreams(config, egress),
+    checkClock([...issuers, ...upstreamsOf(config)], clock, egress),
   ];
   const [looked, routes] = await Promise.all([
     runChecks(checks, clock, timeout_ms),

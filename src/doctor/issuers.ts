@@ -4,8 +4,9 @@ import { createEndpoint } from '../../gates/oauth-bearer/endpoint.js';
 import { createFileSource, createRemoteSource } from '../../gates/oauth-bearer/key-source.js';
 import { SourceFailure } from '../../gates/oauth-bearer/source-failure.js';
 import type { LoadedConfig } from '../config/load.js';
+import { type Egress, NO_PROXY } from '../contract/egress.js';
 import { type Check, type Finding, fail, ok } from './check.js';
-import { knock, whyUnreachable } from './knock.js';
+import { knock, viaProxy, whyUnreachable } from './knock.js';
 
 /** An issuer that a gate trusts, and where its keys are. */
 interface Trusted {
@@ -15,9 +16,9 @@ interface Trusted {
 }
 
 /** That the metadata and the keys of each issuer can be had, in the way the gate gets them; and that the services answer which gates ask. */
-export function checkIssuers(loaded: LoadedConfig): readonly Check[] {
+export function checkIssuers(loaded: LoadedConfig, egress: Egress = NO_PROXY): readonly Check[] {
   const keys = new Map(trusted(loaded).map((one) => [JSON.stringify(one), one]));
-  return [...[...keys.values()].map((one) => checkKeys(one, loaded.folder)), ...services(loaded)];
+  return [...[...keys.values()].map((one) => checkKeys(one, loaded.folder, egress)), ...services(loaded, egress)];
 }
 
 /** Every issuer of the config, once. */
@@ -39,14 +40,14 @@ function trusted({ config }: LoadedConfig): readonly Trusted[] {
   });
 }
 
-function checkKeys({ issuer, jwks_uri, jwks_file }: Trusted, folder: string): Check {
+function checkKeys({ issuer, jwks_uri, jwks_file }: Trusted, folder: string, egress: Egress): Check {
   const name = `issuer ${issuer}`;
   return {
     name,
     async run(signal) {
       const source =
         jwks_file === undefined
-          ? createRemoteSource(createEndpoint({ kind: 'close' }), issuer, jwks_uri)
+          ? createRemoteSource(createEndpoint({ kind: 'close' }, egress), issuer, jwks_uri)
           : createFileSource(folder, jwks_file);
       try {
         const { size } = await source.load(false, signal);
@@ -56,7 +57,9 @@ function checkKeys({ issuer, jwks_uri, jwks_file }: Trusted, folder: string): Ch
               ? 'metadata and keys are there'
               : 'its keys are there'
             : 'its keys are in jwks_file';
-        return [ok(name, `${from}: ${size} ${size === 1 ? 'key' : 'keys'}`)];
+        return [
+          ok(name, `${from}: ${size} ${size === 1 ? 'key' : 'keys'}${jwks_file === undefined ? viaProxy(jwks_uri ?? issuer, egress) : ''}`),
+        ];
       } catch (error) {
         return [explain(name, error)];
       } finally {
@@ -83,25 +86,30 @@ const REMEDIES: Partial<Record<SourceFailure['reason'], string>> = {
 };
 
 /** Introspection endpoints and forward-auth services: any answer counts, for nothing secret is sent. */
-function services({ config, folder }: LoadedConfig): readonly Check[] {
+function services({ config, folder }: LoadedConfig, egress: Egress): readonly Check[] {
   return Object.entries(config.gates).flatMap(([gate, { use, options }]) => {
     const { introspection, url, ca_file } = options as { introspection?: { url: string }; url?: string; ca_file?: string };
     if (use === 'oauth-bearer' && introspection !== undefined)
-      return [checkService(`introspection of gate ${gate}`, introspection.url, undefined)];
+      return [checkService(`introspection of gate ${gate}`, introspection.url, undefined, egress)];
     if (use !== 'forward-auth' || url === undefined) return [];
     return [
-      checkService(`service of gate ${gate}`, url, ca_file === undefined ? undefined : readFileSync(resolve(folder, ca_file), 'utf8')),
+      checkService(
+        `service of gate ${gate}`,
+        url,
+        ca_file === undefined ? undefined : readFileSync(resolve(folder, ca_file), 'utf8'),
+        egress,
+      ),
     ];
   });
 }
 
-function checkService(name: string, url: string, ca: string | undefined): Check {
+function checkService(name: string, url: string, ca: string | undefined, egress: Egress): Check {
   return {
     name,
     async run(signal) {
       try {
-        const { status } = await knock(url, { method: 'OPTIONS', ca }, signal);
-        return [ok(name, `answers (${status})`)];
+        const { status } = await knock(url, { method: 'OPTIONS', ca, egress }, signal);
+        return [ok(name, `answers (${status})${viaProxy(url, egress)}`)];
       } catch (error) {
         signal.throwIfAborted();
         const { message, remedy } = whyUnreachable(error);

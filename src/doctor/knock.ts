@@ -1,4 +1,5 @@
-import { Agent, request } from 'undici';
+import { Agent, buildConnector, request } from 'undici';
+import type { Egress } from '../contract/egress.js';
 
 export interface Knock {
   readonly method?: 'GET' | 'POST' | 'OPTIONS';
@@ -6,6 +7,8 @@ export interface Knock {
   readonly body?: string;
   /** PEM of the CAs that the server must chain to. Default: the public ones. */
   readonly ca?: string | undefined;
+  /** The way there. Default: directly. */
+  readonly egress?: Egress | undefined;
 }
 
 export interface KnockAnswer {
@@ -19,8 +22,9 @@ const MAX_BODY_BYTES = 65_536;
 
 /** Sends one request on a connection of its own, TLS verified, no redirect followed. Rejects with Node's or undici's error. */
 export async function knock(url: string, asked: Knock, signal: AbortSignal): Promise<KnockAnswer> {
-  const { method = 'GET', headers = {}, body = null, ca } = asked;
-  const agent = new Agent({ pipelining: 0, connect: ca === undefined ? {} : { ca } });
+  const { method = 'GET', headers = {}, body = null, ca, egress } = asked;
+  const connect = buildConnector(ca === undefined ? {} : { ca });
+  const agent = new Agent({ pipelining: 0, connect: egress?.connector(connect) ?? connect });
   try {
     const { statusCode: status, headers: fields, body: stream } = await request(url, { dispatcher: agent, method, headers, body, signal });
     const chunks: Buffer[] = [];
@@ -40,10 +44,21 @@ export async function knock(url: string, asked: Knock, signal: AbortSignal): Pro
   }
 }
 
+/** Which proxy a target was reached through, for the end of a finding. */
+export function viaProxy(url: string, egress: Egress): string {
+  const proxy = egress.proxyFor(url);
+  return proxy === undefined ? '' : `, through the proxy ${proxy}`;
+}
+
 /** Why nobody answered, and what to do, in words. */
 export function whyUnreachable(error: unknown): { readonly message: string; readonly remedy: string } {
   const code = codeOf(error);
   const known = WORDS[code];
+  if (code.startsWith('PROXY_'))
+    return {
+      message: `${(error as Error).message} (${code})`,
+      remedy: 'Correct HTTPS_PROXY, or let NO_PROXY name this host if it is reached directly.',
+    };
   if (known !== undefined) return { message: `${known[0]} (${code})`, remedy: known[1] };
   if (/^(?:CERT_|ERR_TLS|ERR_SSL|UNABLE_TO|SELF_SIGNED|DEPTH_ZERO)/.test(code))
     return {

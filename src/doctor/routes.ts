@@ -4,6 +4,7 @@ import type { RouteConfig } from '../config/schema/routes.js';
 import type { Clock } from '../contract/clock.js';
 import { ConfigError } from '../errors/error.js';
 import { terminatorHeaders } from '../explain/terminator.js';
+import type { TunnelEgress } from '../upstream/egress.js';
 import { type Check, type Finding, fail, ok, runChecks } from './check.js';
 import { ChildEnds } from './child-ends.js';
 import { knock } from './knock.js';
@@ -15,6 +16,8 @@ export interface Credentials {
   readonly headers: Readonly<Record<string, string>>;
   /** PEM of a client certificate, handed over as the terminators of the config would. */
   readonly certificate: string | undefined;
+  /** The way of the gateway in this process to what is reached over the network; default: directly. */
+  readonly egress?: TunnelEgress;
 }
 
 const WELL_KNOWN = '/.well-known/oauth-protected-resource';
@@ -31,7 +34,7 @@ export async function checkRoutes(
   stop: AbortSignal,
 ): Promise<readonly Finding[]> {
   const ends = new ChildEnds();
-  const gateway = standIn(loaded, credentials.certificate !== undefined, ends.log);
+  const gateway = standIn(loaded, credentials.certificate !== undefined, ends.log, credentials.egress);
   // Children are ended before the process is.
   stop.addEventListener('abort', () => void gateway.close());
   try {

@@ -2,13 +2,14 @@ import { publicUrl } from '../assembly/urls.js';
 import type { LoadedConfig } from '../config/load.js';
 import type { Log } from '../contract/log.js';
 import { assembleGateway, type Gateway } from '../gateway.js';
+import { DIRECT, type TunnelEgress } from '../upstream/egress.js';
 
 /**
  * A gateway of the config in this process, on a free loopback port: same gates, routes and runtimes; no TLS, no ops listener, no audit,
  * and every `Host`. What clients dial for it stays what it is, so that audiences are judged as they will be. `terminated`: this
  * machine is believed as the TLS terminator is.
  */
-export function standIn(loaded: LoadedConfig, terminated: boolean, log: Log): Gateway {
+export function standIn(loaded: LoadedConfig, terminated: boolean, log: Log, egress: TunnelEgress = DIRECT): Gateway {
   const { config } = loaded;
   const { tls: _, ...listener } = config.listener;
   const { audit: __, ...telemetry } = config.telemetry;
@@ -26,5 +27,5 @@ export function standIn(loaded: LoadedConfig, terminated: boolean, log: Log): Ga
     telemetry,
     reload: { ...config.reload, watch: false },
   };
-  return assembleGateway({ ...loaded, config: own, warnings: [] }, { log });
+  return assembleGateway({ ...loaded, config: own, warnings: [] }, { log, egress });
 }

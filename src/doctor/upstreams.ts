@@ -1,7 +1,8 @@
 import { readFileSync } from 'node:fs';
 import type { Config } from '../config/schema/config.js';
+import { type Egress, NO_PROXY } from '../contract/egress.js';
 import { type Check, fail, ok } from './check.js';
-import { knock, whyUnreachable } from './knock.js';
+import { knock, viaProxy, whyUnreachable } from './knock.js';
 
 /** An HTTP server behind the gateway. */
 export interface UpstreamPlace {
@@ -11,16 +12,16 @@ export interface UpstreamPlace {
 }
 
 /** That every upstream over HTTP answers at all, over verified TLS where it is https. Its credential is not sent. */
-export function checkUpstreams(config: Config): readonly Check[] {
+export function checkUpstreams(config: Config, egress: Egress = NO_PROXY): readonly Check[] {
   return upstreamsOf(config).map(({ name: runtime, url, ca }): Check => {
     const name = `upstream ${runtime}`;
     return {
       name,
       async run(signal) {
         try {
-          const { status } = await knock(url, { method: 'OPTIONS', ca }, signal);
+          const { status } = await knock(url, { method: 'OPTIONS', ca, egress }, signal);
           const tls = url.toLowerCase().startsWith('https:') ? ', TLS verified' : '';
-          return [ok(name, `answers at ${url} (${status}${tls})`)];
+          return [ok(name, `answers at ${url} (${status}${tls}${viaProxy(url, egress)})`)];
         } catch (error) {
           signal.throwIfAborted();
           const { message, remedy } = whyUnreachable(error);

@@ -1,3 +1,4 @@
+import { NO_PROXY } from '../contract/egress.js';
 import type { RequestGate, RouteInfo } from '../contract/gate.js';
 import { ConfigError, type ConfigProblem } from '../errors/error.js';
 import { before } from './deadline.js';
@@ -38,9 +39,9 @@ export async function openInstances(places: readonly Place[], deps: ChainDeps): 
     places.map(async ({ ready, use, route }, i) => {
       const { name, module, options } = ready;
       const log = deps.log.child({ gate: name, route: route.path });
-      const { metrics, clock, signal, folder } = deps;
+      const { metrics, clock, signal, folder, egress = NO_PROXY } = deps;
       try {
-        const host = { name, log, metrics, clock, signal, route, folder, shared: shared.of(use, name) };
+        const host = { name, log, metrics, clock, signal, route, folder, egress, shared: shared.of(use, name) };
         const work = Promise.resolve(module.open(options as never, host)).then((gate) => {
           // A gate that opens after its deadline is closed by the one below: nobody else knows it.
           if (closing !== undefined) return closing.then(() => closeAll([gate], async () => {}, deps)).then(() => gate);

@@ -1,4 +1,5 @@
 import type { Clock } from '../contract/clock.js';
+import type { Egress } from '../contract/egress.js';
 import type { GateModule, RouteInfo } from '../contract/gate.js';
 import type { Log } from '../contract/log.js';
 import type { Metrics } from '../contract/metrics.js';
@@ -44,6 +45,8 @@ export interface ChainDeps {
   readonly metrics: Metrics;
   readonly telemetry: Telemetry;
   readonly clock: Clock;
+  /** The way to what gates ask over the network. Default: directly. */
+  readonly egress?: Egress;
   /** Aborts when the gateway closes. */
   readonly signal: AbortSignal;
   /** What gates share, kept over reloads. Default: a pool of this generation alone. */

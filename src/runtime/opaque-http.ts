@@ -2,6 +2,7 @@ import { createServer, type IncomingMessage, type RequestListener } from 'node:h
 import httpProxy from '@fastify/http-proxy';
 import { type FastifyInstance, fastify } from 'fastify';
 import type { Clock } from '../contract/clock.js';
+import type { Egress } from '../contract/egress.js';
 import type { Log } from '../contract/log.js';
 import type { Health, HttpRuntime } from '../contract/runtime.js';
 import type { Telemetry } from '../contract/telemetry.js';
@@ -44,6 +45,8 @@ export interface OpaqueHttpDeps {
   readonly log: Log;
   readonly clock: Clock;
   readonly telemetry: Telemetry;
+  /** The way to the upstream; default: directly. */
+  readonly egress?: Egress | undefined;
 }
 
 /**
@@ -76,6 +79,7 @@ export function createOpaqueHttp(options: OpaqueHttpOptions, deps: OpaqueHttpDep
     origin,
     connections: options.connections ?? 1024,
     ca: options.ca,
+    egress: deps.egress,
     headers_timeout_ms: options.response_timeout_ms ?? 60_000,
     clock: deps.clock,
     onConnected: (seconds) => deps.telemetry.upstreamConnected(name, seconds),

@@ -1,6 +1,7 @@
 import { createSecureContext } from 'node:tls';
 import { buildConnector, Pool } from 'undici';
 import type { Clock, Timer } from '../contract/clock.js';
+import type { Egress } from '../contract/egress.js';
 
 export interface OpaquePoolOptions {
   readonly origin: string;
@@ -8,6 +9,8 @@ export interface OpaquePoolOptions {
   readonly connections: number;
   /** PEM of the certificate authorities that the upstream must chain to; undefined: the public ones. */
   readonly ca?: string | undefined;
+  /** The way to the origin; default: directly. */
+  readonly egress?: Egress | undefined;
   /** Time to open a connection, TLS included; default 10 000. */
   readonly connect_timeout_ms?: number | undefined;
   /** Time to the answer's head; default 0: the caller's own deadline is the bound. */
@@ -23,11 +26,12 @@ export interface OpaquePoolOptions {
 export function openOpaquePool(options: OpaquePoolOptions): Pool {
   // Made once: building the trust store for each connection costs milliseconds.
   const secureContext = options.ca === undefined ? undefined : createSecureContext({ ca: options.ca });
-  const connect = buildConnector({
+  const direct = buildConnector({
     rejectUnauthorized: true,
     timeout: options.connect_timeout_ms ?? 10_000,
     ...(secureContext === undefined ? {} : { secureContext }),
   });
+  const connect = options.egress?.connector(direct) ?? direct;
   return new Pool(options.origin, {
     connections: options.connections,
     pipelining: 1,

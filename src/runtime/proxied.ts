@@ -5,6 +5,7 @@ import { settledCall } from '../contract/settled-call.js';
 import type { Telemetry } from '../contract/telemetry.js';
 import { GatewayError } from '../errors/error.js';
 import { createRatedLog } from '../transport/rated-log.js';
+import type { TunnelEgress } from '../upstream/egress.js';
 import { UpstreamPool } from '../upstream/pool.js';
 import type { OpenSession, ProxiedParts } from './answer.js';
 import { Flight, type FlightRoute, type FlightWatch } from './flight.js';
@@ -41,6 +42,8 @@ export interface ProxiedDeps {
   readonly clock: Clock;
   readonly telemetry: Telemetry;
   readonly seal: SessionSeal;
+  /** The way to the upstream; default: directly. */
+  readonly egress?: TunnelEgress | undefined;
 }
 
 /** Connections by state, for the `upstream_connections` gauge. */
@@ -99,6 +102,7 @@ export function createProxied(options: ProxiedOptions, deps: ProxiedDeps): Proxi
     origin,
     connections,
     ca: options.ca,
+    egress: deps.egress,
     clock,
     onConnected: (seconds) => telemetry.upstreamConnected(name, seconds),
   });

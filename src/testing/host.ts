@@ -1,3 +1,4 @@
+import { NO_PROXY } from '../contract/egress.js';
 import type { GateHost } from '../contract/gate.js';
 import { makeClock, type TestClock } from './clock.js';
 import { makeContext } from './context.js';
@@ -14,7 +15,7 @@ export interface TestHost extends GateHost {
 /** What a test sets of a host; the rest is made up. */
 export type HostInit = Partial<TestHost>;
 
-/** A gate host for the route `/mcp` of a gate that the config calls `test`; files are found from the working folder. */
+/** A gate host for the route `/mcp` of a gate that the config calls `test`; files are found from the working folder, and no proxy is used. */
 export function makeHost(init: HostInit = {}): TestHost {
   const values = new Map<string, unknown>();
   return {
@@ -25,6 +26,7 @@ export function makeHost(init: HostInit = {}): TestHost {
     signal: new AbortController().signal,
     route: makeContext().route,
     folder: '.',
+    egress: NO_PROXY,
     shared<T extends { close?(): Promise<void> }>(key: string, create: () => T): T {
       if (!values.has(key)) values.set(key, create());
       return values.get(key) as T;

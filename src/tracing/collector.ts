@@ -1,5 +1,6 @@
-import { type Dispatcher, Pool } from 'undici';
+import { buildConnector, type Dispatcher, Pool } from 'undici';
 import type { Clock } from '../contract/clock.js';
+import { type Egress, NO_PROXY } from '../contract/egress.js';
 
 export interface CollectorOptions {
   /** The whole URL that spans are posted to, e.g. `http://127.0.0.1:4318/v1/traces`. */
@@ -10,6 +11,8 @@ export interface CollectorOptions {
   /** For one export, from the connection to the end of the answer. */
   readonly timeout_ms: number;
   readonly clock: Clock;
+  /** The way to the collector; default: directly. */
+  readonly egress?: Egress | undefined;
 }
 
 /** What became of one export. `later`: worth another try, not before `after_ms`. `why` names no host and no header. */
@@ -29,11 +32,12 @@ const MAX_ANSWER_BYTES = 65_536;
 /** What OTLP/HTTP says may be tried again. */
 const PASSING: ReadonlySet<number> = new Set([429, 502, 503, 504]);
 
-/** Posts to one collector: TLS verified, no redirect followed, no proxy, one connection. */
+/** Posts to one collector: TLS verified, no redirect followed, one connection, through the egress proxy where there is one. */
 export function createCollector(options: CollectorOptions): Collector {
-  const { endpoint, ca, timeout_ms, clock } = options;
+  const { endpoint, ca, timeout_ms, clock, egress = NO_PROXY } = options;
   const { origin, pathname } = new URL(endpoint);
-  const pool = new Pool(origin, { connections: 1, pipelining: 1, connect: { timeout: timeout_ms, ...(ca === undefined ? {} : { ca }) } });
+  const connect = buildConnector({ timeout: timeout_ms, ...(ca === undefined ? {} : { ca }) });
+  const pool = new Pool(origin, { connections: 1, pipelining: 1, connect: egress.connector(connect) });
   const headers = { ...options.headers, 'content-type': 'application/json', accept: 'application/json' };
 
   const post = async (body: string, signal: AbortSignal): Promise<Delivery> => {

@@ -1,6 +1,5 @@
-import type { Socket } from 'node:net';
 import { ChunkedDecoder } from './chunked.js';
-import type { Connector } from './connector.js';
+import type { Connector, UpstreamSocket } from './connector.js';
 import type { UpstreamLine, UpstreamListener, UpstreamRequest } from './exchange.js';
 import { badAnswer, UpstreamFailure } from './fault.js';
 import { parseResponseHead, type ResponseHead } from './response-head.js';
@@ -27,7 +26,7 @@ export interface ConnectionOwner {
 export class UpstreamConnection implements UpstreamLine {
   /** Monotonic ms after which it must not be used again; the pool's. */
   expires_at_ms = 0;
-  readonly #socket: Socket;
+  readonly #socket: UpstreamSocket;
   readonly #owner: ConnectionOwner;
   #listener: UpstreamListener | undefined;
   #head: ResponseHead | undefined;

@@ -1,5 +1,7 @@
 import { connect as connectTcp, isIP, type Socket } from 'node:net';
-import { type ConnectionOptions, connect as connectTls, createSecureContext } from 'node:tls';
+import { type ConnectionOptions, connect as connectTls, createSecureContext, type TLSSocket } from 'node:tls';
+import { DIRECT, type TunnelEgress } from './egress.js';
+import { LateSocket } from './late-socket.js';
 
 /** Takes what was read: `n` bytes at the start of the buffer that all connections share. False: stop reading. */
 export type OnRead = (n: number, shared: Buffer) => boolean;
@@ -8,14 +10,29 @@ export type OnRead = (n: number, shared: Buffer) => boolean;
 export interface Connector {
   /** The event that says that the socket may be written to. */
   readonly ready: 'connect' | 'secureConnect';
-  open(onread: OnRead): Socket;
+  open(onread: OnRead): UpstreamSocket;
+}
+
+/** What a connection needs of its socket. */
+export interface UpstreamSocket {
+  readonly writableLength: number;
+  write(bytes: Buffer): boolean;
+  write(text: string, encoding: 'latin1'): boolean;
+  cork(): void;
+  uncork(): void;
+  resume(): unknown;
+  destroy(): unknown;
+  on(event: 'end' | 'close', listener: () => void): unknown;
+  on(event: 'error', listener: (error: Error) => void): unknown;
+  once(event: 'connect' | 'secureConnect', listener: () => void): unknown;
 }
 
 /**
  * Makes the connector of an http or https origin. TLS is always verified, against `ca` (PEM) or the public authorities, with the
- * origin's host as server name; a later handshake resumes the last session.
+ * origin's host as server name; a later handshake resumes the last session. Through a proxy of `egress` the handshake is with the
+ * origin all the same.
  */
-export function createConnector(origin: string, ca: string | undefined): Connector {
+export function createConnector(origin: string, ca: string | undefined, egress: TunnelEgress = DIRECT): Connector {
   const { protocol, hostname, port } = new URL(origin);
   // An IPv6 address stands in brackets in a URL and without them in a socket address.
   const host = hostname.startsWith('[') ? hostname.slice(1, -1) : hostname;
@@ -38,21 +55,25 @@ export function createConnector(origin: string, ca: string | undefined): Connect
     ...(isIP(host) === 0 ? { servername: host } : {}),
   };
   let session: Buffer | undefined;
+  const tunnel = egress.tunnel(origin);
+  const dial = (own: ConnectionOptions): TLSSocket => {
+    const socket = connectTls({ ...options, ...own, ...(session === undefined ? {} : { session }) });
+    // Node tells a session only once the peer was verified.
+    socket.on('session', (latest: Buffer) => {
+      session = latest;
+    });
+    // One that the upstream does not take any more must not spoil the next attempt too.
+    socket.once('error', () => {
+      session = undefined;
+    });
+    return socket;
+  };
   return {
     ready: 'secureConnect',
     open(callback) {
+      if (tunnel !== undefined) return new LateSocket(tunnel, (socket) => dial({ socket }), callback);
       // The types know of `onread` for TCP only; Node's TLS socket takes it alike.
-      const reading = { onread: { buffer: readBuffer, callback } } as ConnectionOptions;
-      const socket = connectTls({ ...options, ...reading, ...(session === undefined ? {} : { session }) });
-      // Node tells a session only once the peer was verified.
-      socket.on('session', (latest: Buffer) => {
-        session = latest;
-      });
-      // One that the upstream does not take any more must not spoil the next attempt too.
-      socket.once('error', () => {
-        session = undefined;
-      });
-      return socket;
+      return dial({ onread: { buffer: readBuffer, callback } } as ConnectionOptions);
     },
   };
 }

@@ -1,6 +1,7 @@
 import type { Clock, Timer } from '../contract/clock.js';
 import { type ConnectionOwner, UpstreamConnection } from './connection.js';
 import { type Connector, createConnector } from './connector.js';
+import type { TunnelEgress } from './egress.js';
 import type { UpstreamLine, UpstreamListener, UpstreamRequest } from './exchange.js';
 import { UpstreamFailure } from './fault.js';
 import { Rest } from './rest.js';
@@ -10,6 +11,8 @@ export interface UpstreamPoolOptions {
   readonly origin: string;
   /** PEM of the certificate authorities that the upstream must chain to; undefined: the public ones. */
   readonly ca?: string | undefined;
+  /** The way to the origin; default: directly. */
+  readonly egress?: TunnelEgress | undefined;
   /** Beyond so many open ones an exchange waits for one that rests instead of opening another. */
   readonly connections: number;
   /** Time to open a connection, TLS included; default 10 000. Beyond it the exchange fails with `CONNECT_TIMEOUT`. */
@@ -39,7 +42,7 @@ export class UpstreamPool implements ConnectionOwner {
 
   constructor(options: UpstreamPoolOptions) {
     this.#options = options;
-    this.#connector = createConnector(options.origin, options.ca);
+    this.#connector = createConnector(options.origin, options.ca, options.egress);
   }
 
   /** Connections that are idle and being opened, and exchanges that wait for a connection. */

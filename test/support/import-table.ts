@@ -48,7 +48,7 @@ export const TABLE: Readonly<Record<string, Row>> = {
       'node:fs': 'src/runtime/stdio-memory.ts',
     },
   },
-  upstream: { ours: ['errors', 'contract'], modules: ['node:net', 'node:tls'] },
+  upstream: { ours: ['errors', 'contract'], modules: ['node:events', 'node:net', 'node:tls'] },
   route: { ours: ['errors', 'contract', 'core'] },
   mount: {
     ours: ['core', 'wire', 'dialect', 'executor', 'errors', 'contract'],
@@ -113,6 +113,7 @@ export const TABLE: Readonly<Record<string, Row>> = {
       'telemetry',
       'tracing',
       'transport',
+      'upstream',
     ],
     modules: ['node:crypto', 'node:fs', 'node:net', 'node:path', 'node:stream', 'node:url'],
   },
@@ -121,7 +122,7 @@ export const TABLE: Readonly<Record<string, Row>> = {
     modules: ['node:crypto'],
   },
   doctor: {
-    ours: ['assembly', 'config', 'contract', 'errors', 'explain', 'gates', 'src'],
+    ours: ['assembly', 'config', 'contract', 'errors', 'explain', 'gates', 'src', 'upstream'],
     modules: ['undici', 'node:crypto', 'node:fs', 'node:net', 'node:path'],
   },
   cli: {

@@ -2,7 +2,7 @@ import type { Clock } from '../../src/contract/clock.js';
 import type { Identity } from '../../src/contract/identity.js';
 import type { Call, CallRoute } from '../../src/contract/runtime.js';
 import type { Telemetry } from '../../src/contract/telemetry.js';
-import { createProxied, type ProxiedOptions, type ProxiedRuntime } from '../../src/runtime/proxied.js';
+import { createProxied, type ProxiedDeps, type ProxiedOptions, type ProxiedRuntime } from '../../src/runtime/proxied.js';
 import { createSessionSeal, type SessionSeal } from '../../src/runtime/session-seal.js';
 import { makeHead, makeLog, type TestLog } from '../../src/testing.js';
 import { createFakeExchange, type FakeExchange, type FakeExchangeInit } from './fake-exchange.js';
@@ -50,11 +50,15 @@ export interface ProxiedBench {
 }
 
 /** A started proxied runtime named `alpha`. The caller closes it. */
-export async function openProxied(url: string, options: Partial<ProxiedOptions> = {}): Promise<ProxiedBench> {
+export async function openProxied(
+  url: string,
+  options: Partial<ProxiedOptions> = {},
+  deps: Partial<ProxiedDeps> = {},
+): Promise<ProxiedBench> {
   const log = makeLog();
   const told = createTold();
   const seal = createSessionSeal({ keys: ['test secret'], ttl_s: 3600, clock: realClock });
-  const runtime = createProxied({ name: 'alpha', url, ...options }, { log, clock: realClock, telemetry: told.telemetry, seal });
+  const runtime = createProxied({ name: 'alpha', url, ...options }, { log, clock: realClock, telemetry: told.telemetry, seal, ...deps });
   await runtime.start(new AbortController().signal);
   return {
     runtime,
