@@ -66,9 +66,9 @@ export async function admit(partner: Partner, gateway: number): Promise<Patient>
       const refused = await driver!.call(refusal.tool ?? 'echo', refusal.text ?? 'refuse this');
       const answers = hop.disarm();
       const met = answers.map(({ status }) => status);
-      if (met.length === 0 || !met.every((status) => statuses.includes(status)))
+      if (met.length === 0 || !met.every((status) => statuses.includes(status)) || refused.kind === 'ok')
         throw new Error(
-          `${name}: ${refusal.name} was answered ${met.join(', ') || 'nothing'}; the client said ${refused.kind} ${refused.text}`,
+          `${name}: ${refusal.name} was answered ${met.join(', ') || 'nothing'}; the client said ${refused.kind} ${refused.text}\n${answers.at(-1)?.text}`,
         );
       await around.over?.();
       const after = await good();

@@ -12,4 +12,9 @@ export const REASONS: readonly Reason[] = [
     refusals: /^(401|403 who|404 route|415)$/,
     why: 'The SDK gives up the connection on a 4xx whose body is not a JSON-RPC error with an id (go-sdk#1175). The gateway answers these before it reads the body, so it does not know the id.',
   },
+  {
+    clients: /^Rust /,
+    refusals: /^(404 route|415|503 drain)$/,
+    why: 'The SDK waits for an error with the id of its call and gives one without an id, which the 2026-07-28 revision allows, to nobody. Give its calls a timeout.',
+  },
 ];

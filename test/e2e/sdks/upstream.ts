@@ -55,7 +55,8 @@ function reply(method: string, params: ReturnType<typeof JSON.parse>): object {
   const complete = (result: object): object => ({ result: { resultType: 'complete', ...result } });
   switch (method) {
     case 'initialize':
-      return { result: { protocolVersion: params.protocolVersion, ...server } };
+      // A client that only asks in the legacy way may still ask for a revision that has no `initialize`.
+      return { result: { protocolVersion: params.protocolVersion < '2026' ? params.protocolVersion : '2025-11-25', ...server } };
     case 'server/discover':
       return complete({ supportedVersions: ['2026-07-28'], ...server, ...cache });
     case 'tools/list':

@@ -59,29 +59,51 @@ async fn perform(command: &Value, client: Client, modern: bool) -> Result<String
                 Some(service) => service.peer().clone(),
                 None => return Err("not open".to_owned()),
             };
-            let arguments = json!({ "text": text("text") }).as_object().cloned().unwrap_or_default();
+            let arguments = json!({ "text": text("text") })
+                .as_object()
+                .cloned()
+                .unwrap_or_default();
             let request = CallToolRequestParams::new(text("tool")).with_arguments(arguments);
-            let result = peer.call_tool(request).await.map_err(|error| error.to_string())?;
+            let result = peer
+                .call_tool(request)
+                .await
+                .map_err(|error| error.to_string())?;
             let value = serde_json::to_value(&result).map_err(|error| error.to_string())?;
-            Ok(value["content"][0]["text"].as_str().unwrap_or_default().to_owned())
+            Ok(value["content"][0]["text"]
+                .as_str()
+                .unwrap_or_default()
+                .to_owned())
         }
     }
 }
 
-async fn open(url: String, headers: &Value, modern: bool) -> Result<RunningService<RoleClient, ()>, String> {
+async fn open(
+    url: String,
+    headers: &Value,
+    modern: bool,
+) -> Result<RunningService<RoleClient, ()>, String> {
     let mut custom = HashMap::new();
     for (name, value) in headers.as_object().into_iter().flatten() {
         let name = name.parse().map_err(|error| format!("{error}"))?;
-        let value = value.as_str().unwrap_or_default().parse().map_err(|error| format!("{error}"))?;
+        let value = value
+            .as_str()
+            .unwrap_or_default()
+            .parse()
+            .map_err(|error| format!("{error}"))?;
         custom.insert(name, value);
     }
     let config = StreamableHttpClientTransportConfig::with_uri(url).custom_headers(custom);
     let lifecycle = if modern {
-        ClientLifecycleMode::Discover { preferred_versions: vec![ProtocolVersion::V_2026_07_28] }
+        ClientLifecycleMode::Discover {
+            preferred_versions: vec![ProtocolVersion::V_2026_07_28],
+        }
     } else {
         ClientLifecycleMode::Initialize
     };
-    ().serve_with_lifecycle(StreamableHttpClientTransport::from_config(config), lifecycle)
-        .await
-        .map_err(|error| error.to_string())
+    ().serve_with_lifecycle(
+        StreamableHttpClientTransport::from_config(config),
+        lifecycle,
+    )
+    .await
+    .map_err(|error| error.to_string())
 }
