@@ -5,6 +5,7 @@ import type { TSchema } from './contract/options.js';
 export type { CallSummary, Claims, Era } from './contract/claims.js';
 export type { Clock, Timer } from './contract/clock.js';
 export type { ConnectTarget, Egress, SocketConnector } from './contract/egress.js';
+export { fieldText } from './contract/field-text.js';
 export type { GateContext, GateDecision, GateHost, GateModule, HeaderInit, RefuseStatus, RequestGate, RouteInfo } from './contract/gate.js';
 export type { HeaderView, Peer, PeerTls, RequestHead } from './contract/head.js';
 export type { Facts, Identity } from './contract/identity.js';

@@ -42,7 +42,7 @@ export const gate = defineGate({
     FORWARD_AUTH_HEADER_REPEATED: { status: 400, meaning: 'A field of request_headers came more than once.', remedy: 'Send it once.' },
     FORWARD_AUTH_BROKEN: {
       status: 502,
-      meaning: 'The service’s answer is no verdict.',
+      meaning: 'The service’s answer is no verdict: another status, or identity headers that are missing, repeated or not in UTF-8.',
       remedy: 'Check the service and the identity headers.',
     },
     FORWARD_AUTH_UNREACHABLE: {

@@ -28,7 +28,9 @@ export const Options = Type.Object(
     identity: Type.Optional(
       Type.Object(
         {
-          principal_header: HeaderName('The field of a 2xx answer that names the caller. Absent or repeated is 502.'),
+          principal_header: HeaderName(
+            'The field of a 2xx answer that names the caller, in UTF-8. Absent, repeated or in another encoding is 502.',
+          ),
           scopes_header: Type.Optional(HeaderName('Scopes, between spaces or commas.')),
           groups_header: Type.Optional(HeaderName('Groups, between commas; they become the fact groups.')),
           client_header: Type.Optional(HeaderName('The client or workload.')),

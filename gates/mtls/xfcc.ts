@@ -1,3 +1,4 @@
+import { fieldText } from 'portcullis/gate';
 import { type Fault, malformed } from './fault.js';
 
 /** One element of `x-forwarded-client-cert`, added by one proxy: the values of each key, in lower case, as often as it came. */
@@ -9,13 +10,12 @@ export const MAX_PAIRS = 128;
 
 /**
  * Parses Envoy's header: `,` between elements, `;` between pairs, `key=value`, values quoted or bare, `\"` for a quote in
- * a quoted value. Linear; one reading only: what two parsers could take apart differently is a fault.
+ * a quoted value, UTF-8 beyond ASCII. Linear; one reading only: what two parsers could take apart differently is a fault.
  */
-export function parseXfcc(text: string): readonly XfccElement[] | Fault {
-  for (let i = 0; i < text.length; i += 1) {
-    const unit = text.charCodeAt(i);
-    if (unit < 0x20 || unit > 0x7e) return malformed('The header has a character outside printable ASCII.');
-  }
+export function parseXfcc(value: string): readonly XfccElement[] | Fault {
+  const text = fieldText(value);
+  if (text === undefined || /\p{Cc}/u.test(text))
+    return malformed('The header has a character that is neither printable ASCII nor in UTF-8.');
   const elements: Map<string, string[]>[] = [new Map()];
   let at = 0;
   for (let pairs = 0; ; pairs += 1) {

@@ -30,9 +30,9 @@ export function toCaller(claims: JsonObject, issuer: string, options: Options): 
   };
 }
 
-/** 1 to 1 024 characters without control characters: what an identity may hold. */
+/** 1 to 1 024 characters without control characters and lone surrogates (`"\\ud800"` in JSON, which no UTF-8 can hold). */
 function isName(value: unknown): value is string {
-  return typeof value === 'string' && value !== '' && value.length <= MAX_NAME_CHARS && !/[\x00-\x1f\x7f]/.test(value);
+  return typeof value === 'string' && value !== '' && value.length <= MAX_NAME_CHARS && !/[\x00-\x1f\x7f]|\p{Surrogate}/u.test(value);
 }
 
 /** A claim by its exact name, or by JSON pointer (RFC 6901) when the name starts with `/`. */

@@ -1,6 +1,6 @@
 import type { Claims } from './claims.js';
 
-/** Request header fields as they arrived. Names are asked for in lower case. */
+/** Request header fields as they arrived: each character of a value is one byte; `fieldText` reads it as UTF-8. Names are asked for in lower case. */
 export interface HeaderView {
   /** The only value of the field; undefined when it is absent or repeated. */
   get(name: string): string | undefined;

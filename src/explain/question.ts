@@ -26,7 +26,7 @@ export interface Question {
   readonly address?: string | undefined;
   /** The address of the TCP peer if a proxy stands between; default `address`. */
   readonly via?: string | undefined;
-  /** More header fields, name and value. One that the client would send anyway takes its place. */
+  /** More header fields, name and value as text; sent in UTF-8. One that the client would send anyway takes its place. */
   readonly headers?: readonly (readonly [string, string])[] | undefined;
 }
 
@@ -53,11 +53,11 @@ export function toHead(question: Question, config: Config, now_ms: number): Requ
   add('mcp-protocol-version', revision);
   if (revision === MODERN) {
     add('mcp-method', method);
-    if (name !== undefined) add('mcp-name', fieldText(name));
+    if (name !== undefined) add('mcp-name', toMcpName(name));
   }
   if (question.token !== undefined) raw.push('authorization', `Bearer ${question.token}`);
   if (question.certificate !== undefined) raw.push(...terminatorHeaders(config, question.certificate));
-  for (const [field, value] of question.headers ?? []) raw.push(field.toLowerCase(), value);
+  for (const [field, value] of question.headers ?? []) raw.push(field.toLowerCase(), Buffer.from(value).toString('latin1'));
   return {
     id: 'explain',
     method: http_method,
@@ -88,7 +88,7 @@ function toTls(certificate: string | undefined, config: Config, now_ms: number):
 }
 
 /** A name as `Mcp-Name` carries it: plain ASCII as it is, everything else in the base64 form (MCP 2026-07-28, "Value Encoding"). */
-function fieldText(name: string): string {
+function toMcpName(name: string): string {
   return /^[!-~](?:[ -~]*[!-~])?$/.test(name) && !name.startsWith('=?base64?')
     ? name
     : `=?base64?${Buffer.from(name).toString('base64')}?=`;

@@ -43,6 +43,7 @@ const TABLE: readonly Table[] = [
       '10.0.0.0/33': 'must have a prefix length from 0 to 32',
       '::/129': 'must have a prefix length from 0 to 128',
       '10.0.0.0/': 'must have a prefix length from 0 to 32',
+      '10.1.2.3/8': 'has bits beside its prefix; write 10.0.0.0/8, or 10.1.2.3 for the one address',
       '10.0.0.0/08': 'must have a prefix length from 0 to 32',
       '10.0.0.0/255.0.0.0': 'must have a prefix length from 0 to 32',
       '10.0.0': 'must be an IP address or a CIDR such as 10.0.0.0/8 or 2001:db8::/32',

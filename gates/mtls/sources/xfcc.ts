@@ -1,4 +1,3 @@
-import type { ClientNames } from '../certificate.js';
 import { type Chain, fromPercentPem, single } from '../encoding.js';
 import { Fault, malformed } from '../fault.js';
 import type { San } from '../sans.js';
@@ -40,7 +39,7 @@ function readElement(element: XfccElement, text_identity: boolean): Evidence | F
   }
   if (!text_identity) return malformed('The header has no Cert; let the proxy send it (set_current_client_cert_details: cert).');
   if (hash === undefined || !/^[0-9a-f]{64}$/.test(hash)) return malformed('The header has neither Cert nor a SHA-256 Hash.');
-  return { kind: 'text', names: readText(element, hash) };
+  return readText(element, hash);
 }
 
 /** Cert when it was sent, else Chain, whose first certificate is the same one. */
@@ -53,13 +52,17 @@ function readChain(cert: string | undefined, chain: string | undefined): Chain |
   return leaf[0].equals(all[0]) ? all : malformed('Cert is not the first certificate of Chain.');
 }
 
-function readText(element: XfccElement, sha256: string): ClientNames {
+function readText(element: XfccElement, sha256: string): Evidence | Fault {
   const sans: San[] = [];
   for (const [key, type] of [
     ['uri', 'uri'],
     ['dns', 'dns'],
   ] as const) {
-    for (const value of element.get(key) ?? []) if (value !== '') sans.push({ type, value });
+    for (const value of element.get(key) ?? []) {
+      if (/[^!-~]/.test(value)) return malformed(`The header has a ${key.toUpperCase()} with a character outside visible ASCII.`);
+      if (value !== '') sans.push({ type, value });
+    }
   }
-  return { sha256, subject: element.get('subject')?.[0] ?? '', sans, valid_from_ms: undefined, valid_to_ms: undefined };
+  const subject = element.get('subject')?.[0] ?? '';
+  return { kind: 'text', names: { sha256, subject, sans, valid_from_ms: undefined, valid_to_ms: undefined } };
 }

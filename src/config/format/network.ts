@@ -1,6 +1,6 @@
 import { isIP, isIPv6 } from 'node:net';
 
-/** Why a text is not an address or a CIDR such as `10.0.0.0/8`. */
+/** Why a text is not an address or a CIDR such as `10.0.0.0/8`, host bits zero: tools read others differently, and they are mostly slips. */
 export function whyNotCidr(text: string): string | undefined {
   const slash = text.indexOf('/');
   const version = isIP(slash === -1 ? text : text.slice(0, slash));
@@ -8,8 +8,30 @@ export function whyNotCidr(text: string): string | undefined {
   if (slash === -1) return undefined;
   const prefix = text.slice(slash + 1);
   const most = version === 4 ? 32 : 128;
-  if (/^(0|[1-9][0-9]{0,2})$/.test(prefix) && Number(prefix) <= most) return undefined;
-  return `must have a prefix length from 0 to ${most}`;
+  if (!/^(0|[1-9][0-9]{0,2})$/.test(prefix) || Number(prefix) > most) return `must have a prefix length from 0 to ${most}`;
+  const address = text.slice(0, slash);
+  const groups = groupsOf(address);
+  const first = groups.map((group, i) => group & (0xffff << (16 - Math.min(16, Math.max(0, Number(prefix) - 16 * i)))) & 0xffff);
+  if (groups.every((group, i) => group === first[i])) return undefined;
+  return `has bits beside its prefix; write ${toAddress(first)}/${prefix}, or ${address} for the one address`;
+}
+
+/** The 16-bit groups of an address: two of IPv4, eight of IPv6. */
+function groupsOf(address: string): readonly number[] {
+  if (!address.includes(':')) {
+    const [a = 0, b = 0, c = 0, d = 0] = address.split('.').map(Number);
+    return [a * 256 + b, c * 256 + d];
+  }
+  // URL writes an IPv4 tail as groups; at most one `::` is left to fill.
+  const [head = '', tail] = new URL(`http://[${address}]`).hostname.slice(1, -1).split('::');
+  const [before, after] = [head, tail ?? ''].map((part) => (part === '' ? [] : part.split(':').map((group) => Number.parseInt(group, 16))));
+  const missing = tail === undefined ? 0 : 8 - (before?.length ?? 0) - (after?.length ?? 0);
+  return [...(before ?? []), ...new Array<number>(missing).fill(0), ...(after ?? [])];
+}
+
+function toAddress(groups: readonly number[]): string {
+  if (groups.length === 2) return groups.flatMap((group) => [group >> 8, group & 0xff]).join('.');
+  return new URL(`http://[${groups.map((group) => group.toString(16)).join(':')}]`).hostname.slice(1, -1);
 }
 
 /** Why a text is not something to listen on: an address or a host name, without port. */

@@ -48,7 +48,7 @@ export const ListenerSchema = section(
       ),
     ),
     trusted_proxies: list(
-      text('A CIDR or an address.', { format: 'cidr' }),
+      text('A CIDR without host bits (10.0.0.0/8, not 10.1.2.3/8), or an address.', { format: 'cidr' }),
       'CIDRs of the proxies whose X-Forwarded-For and client-certificate headers are believed. Empty: nobody.',
     ),
     allowed_origins: list(

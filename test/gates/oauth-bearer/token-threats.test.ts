@@ -205,8 +205,8 @@ describe('oauth-bearer refuses forged and foreign tokens', () => {
     await strict.close();
   });
 
-  it('no usable principal: missing, empty, a number, control characters, too long', async () => {
-    for (const sub of [undefined, '', 7, 'a\nb', 'x'.repeat(1025)])
+  it('no usable principal: missing, empty, a number, control characters, half a character, too long', async () => {
+    for (const sub of [undefined, '', 7, 'a\nb', '\ud800', 'a\udc00b', 'x'.repeat(1025)])
       await refused(await issuer.sign(bench.claims({ sub }), {}, ec), /principal/);
   });
 

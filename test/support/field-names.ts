@@ -1,0 +1,20 @@
+/** Names as bytes of a header field, each as the characters that node:http makes of them, and the name that is meant; undefined: none. */
+export const FIELD_NAMES: readonly (readonly [what: string, bytes: string, name: string | undefined])[] = [
+  ['ASCII', 'juergen', 'juergen'],
+  ['two bytes a character', 'j\xc3\xbcrgen', 'jürgen'],
+  ['three bytes', '\xe6\x9d\x8e\xe5\xb0\x8f', '李小'],
+  ['four bytes', 'x\xf0\x9f\x98\x80', 'x😀'],
+  ['a last byte that is a space in Latin-1', 'voil\xc3\xa0', 'voilà'],
+  ['a first and last character that is a wide space', '\xe3\x80\x80a\xe3\x80\x80', '\u3000a\u3000'],
+  ['characters that are normalised differently', 'ju\xcc\x88rgen', 'ju\u0308rgen'],
+  ['Latin-1', 'j\xfcrgen', undefined],
+  ['a cut character', 'j\xc3', undefined],
+  ['a stray continuation', '\xbcrgen', undefined],
+  ['an overlong slash', 'a\xc0\xafb', undefined],
+  ['a longer overlong slash', 'a\xe0\x80\xafb', undefined],
+  ['an overlong letter', '\xc1\x81lice', undefined],
+  ['a surrogate', '\xed\xa0\x80', undefined],
+  ['a pair of surrogates', '\xed\xa0\xbd\xed\xb8\x80', undefined],
+  ['beyond Unicode', '\xf4\x90\x80\x80', undefined],
+  ['a byte that is never UTF-8', 'a\xff', undefined],
+];
