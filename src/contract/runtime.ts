@@ -67,6 +67,8 @@ export interface Exchange {
   handedBack(): void;
   /** Sets what stops the work: the client left, the deadline passed, the drain killed it. Called at most once. */
   onCancel(cancel: (reason: EndReason) => void): void;
+  /** Sets what the message of a `DEADLINE` says beside its own text, while the call waits for something that goes on without it. */
+  waitsFor(detail: string | undefined): void;
   /** True once nobody waits for an answer. */
   readonly ended: boolean;
   /** Progress was seen: the deadline starts again, up to `request_timeout_max_ms` in all. */

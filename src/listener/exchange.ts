@@ -33,6 +33,7 @@ export class CallExchange implements Exchange, Ticking {
   readonly #env: ExchangeEnvironment;
   #call: Call | undefined;
   #cancel: ((reason: EndReason) => void) | undefined;
+  #awaited: string | undefined;
   #stream: AnswerStream | undefined;
   #answered = false;
   #over = false;
@@ -88,6 +89,10 @@ export class CallExchange implements Exchange, Ticking {
 
   onCancel(cancel: (reason: EndReason) => void): void {
     this.#cancel = cancel;
+  }
+
+  waitsFor(detail: string | undefined): void {
+    this.#awaited = detail;
   }
 
   progressed(): void {
@@ -184,7 +189,7 @@ export class CallExchange implements Exchange, Ticking {
     if (this.#answered && this.#stream === undefined) return;
     this.#deadline_ms = Number.POSITIVE_INFINITY;
     this.#stop('deadline');
-    this.fail(new GatewayError('DEADLINE'));
+    this.fail(new GatewayError('DEADLINE', this.#awaited === undefined ? {} : { detail: this.#awaited }));
   }
 
   drain(): void {

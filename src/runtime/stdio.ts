@@ -8,6 +8,7 @@ import { startChild } from '../transport/stdio-child.js';
 import type { JunkReason } from './peer/peer.js';
 import { createPeerRuntime, type PeerRuntime } from './peer/peer-runtime.js';
 import type { SessionSeal } from './session-seal.js';
+import type { EraOptions } from './supervisor.js';
 
 export interface StdioOptions {
   /** Config name. */
@@ -28,6 +29,7 @@ export interface StdioOptions {
   readonly max_line_bytes: number;
   /** What the gateway tells servers of itself. */
   readonly version: string;
+  readonly bridge: EraOptions;
 }
 
 export interface StdioDeps {

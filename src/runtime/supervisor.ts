@@ -3,8 +3,9 @@ import type { Log } from '../contract/log.js';
 import type { Health } from '../contract/runtime.js';
 import { GatewayError } from '../errors/error.js';
 import type { PipeEnd } from '../transport/pipe.js';
-import { type Asked, ask } from './peer/ask.js';
-import { discoverParams, type Handshake, initializeParams, isDiscovery, isModernCode, readHandshake } from './peer/handshake.js';
+import { type Verdict, verdictOf } from './era/verdict.js';
+import { ask } from './peer/ask.js';
+import { discoverParams, type Handshake, initializeParams, readHandshake } from './peer/handshake.js';
 import type { Peer } from './peer/peer.js';
 import { down, type Started, type Starter } from './peer/starter.js';
 
@@ -19,7 +20,23 @@ export interface Waiter {
   failed(error: GatewayError): void;
 }
 
-export interface SupervisorOptions {
+/** A legacy session that wants a peer for itself. Exactly one of the two is called, once. */
+export interface Claimant {
+  /** Takes over a legacy peer that nobody has spoken to but for the probe. Returns what runs when it ends by itself. */
+  take(started: Started): (end: PipeEnd) => void;
+  /** There is none: the session starts its own. An error: nor can it. */
+  none(error?: GatewayError): void;
+}
+
+/** How the era of a server is found out. */
+export interface EraOptions {
+  /** How long a server may think about `server/discover`. Then it is a legacy one, and the next is greeted with `initialize` first. */
+  readonly probe_timeout_ms: number;
+  /** How long a server that did not survive `server/discover` is not asked again. */
+  readonly era_ttl_ms: number;
+}
+
+export interface SupervisorOptions extends EraOptions {
   /** From the start of a peer until it can be used. */
   readonly start_timeout_ms: number;
   /** Calls that may wait for the start. */
@@ -36,8 +53,10 @@ export interface SupervisorDeps {
 
 /**
  * Keeps one peer running for modern clients. Its era is found out once, by `server/discover`: a modern one is shared as it is, a
- * legacy one waits, untouched, until a legacy client takes it for itself or the gateway initialises it for modern clients. When it
- * ends it is started again, at once after a long life, else after a growing pause; meanwhile calls are refused at once.
+ * legacy one waits, untouched, until a legacy client takes it for itself or the gateway initialises it for modern clients. One that
+ * ends after the question, or says nothing, is legacy: it is ended without counting as a failure, and the next one is greeted with
+ * `initialize`. When a peer ends it is started again, at once after a long life, else after a growing pause; meanwhile calls are
+ * refused at once.
  */
 export class Supervisor {
   /** Runs for each peer that becomes the shared one, before anybody uses it. */
@@ -45,14 +64,19 @@ export class Supervisor {
   readonly #options: SupervisorOptions;
   readonly #deps: SupervisorDeps;
   readonly #waiting = new Set<Waiter>();
-  #era: 'modern' | 'legacy' | undefined;
-  #probe = true;
+  #era: Verdict | undefined;
+  /** Until then a server is not asked `server/discover`: the last one did not survive it. */
+  #unprobed_until_ms = Number.NEGATIVE_INFINITY;
+  /** The one that starts has not shown its era. */
+  #probing = false;
   #shared: Shared | undefined;
   /** Started and not ready yet. */
   #starting: Started | undefined;
   #started_ms = 0;
   /** A legacy one that nobody has spoken to but for the probe. */
   #spare: Started | undefined;
+  /** The legacy session that waits for the one that starts. */
+  #claimant: Claimant | undefined;
   readonly #heirs = new WeakMap<Peer, (end: PipeEnd) => void>();
   #deadline: Timer | undefined;
   #retry: Timer | undefined;
@@ -90,23 +114,36 @@ export class Supervisor {
     return () => void this.#waiting.delete(waiter);
   }
 
-  /** Hands the untouched legacy peer over, if there is one. `ended` runs when it ends by itself. */
-  takeSpare(ended: (end: PipeEnd) => void): Started | undefined {
+  /**
+   * Hands the untouched legacy peer over, now or when the one that starts turns out to be one: a server that starts slowly is
+   * started once, not once for each call that gave up waiting. Returns the way to wait no more.
+   */
+  claim(claimant: Claimant): () => void {
     const spare = this.#spare;
-    this.#spare = undefined;
-    if (spare !== undefined) this.#heirs.set(spare.peer, ended);
-    return spare;
+    if (this.#health === 'stopped') claimant.none(new GatewayError('DRAINING'));
+    else if (spare !== undefined) {
+      this.#spare = undefined;
+      this.#heirs.set(spare.peer, claimant.take(spare));
+    } else if (this.#probing && this.#claimant === undefined && this.#waiting.size === 0) {
+      this.#claimant = claimant;
+      return () => {
+        if (this.#claimant === claimant) this.#claimant = undefined;
+      };
+    } else claimant.none();
+    return () => undefined;
   }
 
   close(): void {
     this.#health = 'stopped';
     this.#retry?.cancel();
     this.#deadline?.cancel();
+    const error = new GatewayError('DRAINING');
+    this.#unclaimed()?.none(error);
     for (const started of [this.#shared, this.#starting, this.#spare]) started?.peer.close('DRAINING');
-    this.#fail(new GatewayError('DRAINING'));
+    this.#fail(error);
   }
 
-  #start(): void {
+  #start(greet = false): void {
     if (this.#health === 'stopped' || this.#shared !== undefined || this.#starting !== undefined) return;
     this.#retry?.cancel();
     const spare = this.#spare;
@@ -117,7 +154,8 @@ export class Supervisor {
     this.#started_ms = this.#deps.clock.mono_ms();
     this.#deadline = this.#deps.clock.timer(this.#options.start_timeout_ms, () => this.#giveUp(started, 'timeout'));
     if (this.#era === 'modern') this.#ready({ peer: started.peer, handshake: undefined });
-    else if (this.#era === undefined && this.#probe) this.#discover(started);
+    else if (spare === undefined && !greet && this.#era === undefined && this.#started_ms >= this.#unprobed_until_ms)
+      this.#discover(started);
     else this.#initialize(started);
   }
 
@@ -135,22 +173,46 @@ export class Supervisor {
   }
 
   #discover(started: Started): void {
-    const timeout_ms = Math.min(PROBE_MS, this.#options.start_timeout_ms / 2);
-    ask(started.peer, this.#deps.clock, 'server/discover', discoverParams(this.#options.version), timeout_ms, (asked) => {
+    const { probe_timeout_ms, start_timeout_ms, version } = this.#options;
+    const timeout_ms = Math.min(probe_timeout_ms, start_timeout_ms / 2);
+    this.#probing = true;
+    ask(started.peer, this.#deps.clock, 'server/discover', discoverParams(version), timeout_ms, (asked) => {
       if (this.#starting !== started) return;
-      if (asked.kind === 'lost') {
-        // Some legacy servers end when anything comes before `initialize`: the next one is not probed.
-        this.#probe = false;
-        return;
-      }
-      if (isModernAnswer(asked)) {
-        this.#era = 'modern';
-        return this.#ready({ peer: started.peer, handshake: undefined });
-      }
-      this.#era = asked.kind === 'answered' ? 'legacy' : undefined;
-      if (asked.kind === 'answered' && this.#waiting.size === 0) this.#rest(started);
-      else this.#initialize(started);
+      if (asked.kind === 'answered') return this.#judged(started, verdictOf(asked.line, asked.response));
+      // What it said is no answer, or the question did not reach it: no verdict, and no reason to end it.
+      if (asked.kind === 'lost' && !started.peer.closed) return this.#initialize(started);
+      this.#deps.starter.excuse(started);
+      if (asked.kind === 'timeout') this.#greetNext(started);
     });
+  }
+
+  #judged(started: Started, era: Verdict): void {
+    this.#era = era;
+    if (era === 'modern') return this.#ready({ peer: started.peer, handshake: undefined });
+    const claimant = this.#unclaimed();
+    if (claimant === undefined) return this.#waiting.size === 0 ? this.#rest(started) : this.#initialize(started);
+    this.#rest(started);
+    this.claim(claimant);
+    if (this.#waiting.size > 0) this.#start();
+  }
+
+  /** The one that starts did not survive the question: those who wait get the next one. */
+  #greetNext(started: Started): void {
+    const message = 'the MCP server does not answer server/discover: it is started again and greeted with initialize';
+    this.#deps.log.info({ pid: started.launched.pid }, message);
+    this.#unprobed_until_ms = this.#deps.clock.mono_ms() + this.#options.era_ttl_ms;
+    this.#deadline?.cancel();
+    this.#starting = undefined;
+    this.#unclaimed()?.none();
+    if (this.#deps.starter.full) void started.launched.gone.then(() => this.#start(true));
+    else this.#start(true);
+  }
+
+  #unclaimed(): Claimant | undefined {
+    const claimant = this.#claimant;
+    this.#claimant = undefined;
+    this.#probing = false;
+    return claimant;
   }
 
   /** The legacy peer waits for whoever comes first. */
@@ -163,9 +225,10 @@ export class Supervisor {
 
   #initialize(started: Started): void {
     const { clock } = this.#deps;
+    this.#unclaimed()?.none();
     ask(started.peer, clock, 'initialize', initializeParams(this.#options.version), this.#options.start_timeout_ms, (asked) => {
       if (this.#starting !== started || asked.kind !== 'answered') return;
-      if (isModernCode(asked.response.rpc_code)) {
+      if (verdictOf(asked.line, asked.response) === 'modern') {
         this.#era = 'modern';
         return this.#ready({ peer: started.peer, handshake: undefined });
       }
@@ -178,6 +241,7 @@ export class Supervisor {
   }
 
   #ready(shared: Shared): void {
+    const claimant = this.#unclaimed();
     this.#deadline?.cancel();
     this.#starting = undefined;
     this.#shared = shared;
@@ -186,6 +250,7 @@ export class Supervisor {
     const waiting = [...this.#waiting];
     this.#waiting.clear();
     for (const waiter of waiting) waiter.ready(shared);
+    claimant?.none();
   }
 
   /** It lives, and is of no use. */
@@ -202,6 +267,7 @@ export class Supervisor {
     const lived_ms = this.#deps.clock.mono_ms() - this.#started_ms;
     if (started.peer.spoke && lived_ms < STABLE_MS) this.#deps.starter.backoff.failed();
     if (this.#spare === started) this.#spare = undefined;
+    else if (this.#starting === started && this.#probing && end !== 'spawn') this.#greetNext(started);
     else if (this.#starting === started || this.#shared?.peer === started.peer) this.#lost(started);
   }
 
@@ -209,8 +275,12 @@ export class Supervisor {
     if (this.#starting === started) this.#starting = undefined;
     else this.#shared = undefined;
     this.#deadline?.cancel();
+    const claimant = this.#unclaimed();
+    // A legacy verdict is about one process: the next one may be newer.
+    if (this.#era === 'legacy') this.#era = undefined;
     if (this.#health === 'stopped') return;
     this.#health = 'degraded';
+    claimant?.none();
     const { wait_ms } = this.#deps.starter.backoff;
     this.#fail(down(wait_ms));
     this.#retryIn(wait_ms);
@@ -226,12 +296,5 @@ export class Supervisor {
 /** How long a call waits for the next start rather than be refused. */
 const HOLD_MS = 500;
 const RETRY_MS = 20;
-/** How long a server may think about `server/discover` before it is taken for a legacy one. */
-const PROBE_MS = 10_000;
 /** Who ends sooner after the start is started again with a growing pause. */
 const STABLE_MS = 10_000;
-
-function isModernAnswer(asked: Asked): boolean {
-  if (asked.kind !== 'answered') return false;
-  return asked.response.outcome === 'rpc_error' ? isModernCode(asked.response.rpc_code) : isDiscovery(asked.line);
-}

@@ -7,6 +7,7 @@ import type { JunkReason } from './peer/peer.js';
 import { createPeerRuntime, type PeerRuntime } from './peer/peer-runtime.js';
 import type { SessionsOptions } from './peer/sessions.js';
 import type { SessionSeal } from './session-seal.js';
+import type { EraOptions } from './supervisor.js';
 import { TransportPipe } from './transport-pipe.js';
 
 export interface TransportRuntimeOptions extends SessionsOptions {
@@ -18,6 +19,7 @@ export interface TransportRuntimeOptions extends SessionsOptions {
   readonly max_message_bytes: number;
   /** What the gateway tells servers of itself. */
   readonly version: string;
+  readonly bridge: EraOptions;
 }
 
 export interface TransportRuntimeDeps {

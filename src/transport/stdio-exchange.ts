@@ -58,6 +58,8 @@ export class StdioExchange implements Exchange {
 
   handedBack(): void {}
 
+  waitsFor(): void {}
+
   onCancel(cancel: (reason: EndReason) => void): void {
     this.#cancel = cancel;
   }

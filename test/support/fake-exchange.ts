@@ -32,6 +32,8 @@ export interface FakeExchange extends Exchange {
   readonly writes: readonly string[];
   readonly progress_count: number;
   readonly question_count: number;
+  /** What the call waits for, as the runtime told it last. */
+  readonly awaited: string | undefined;
   /** Most bytes that were ever queued for the reader. */
   readonly peak_bytes: number;
   /** Resolves when this many writes were made. */
@@ -55,6 +57,7 @@ class Fake implements FakeExchange {
   question_count = 0;
   peak_bytes = 0;
   ended = false;
+  awaited: string | undefined;
   readonly accepts_events: boolean;
   readonly #init: FakeExchangeInit;
   #showHead: (head: { status: number; headers: HeaderList }) => void = () => {};
@@ -75,6 +78,10 @@ class Fake implements FakeExchange {
 
   handedOver(): void {}
   handedBack(): void {}
+
+  waitsFor(detail: string | undefined): void {
+    this.awaited = detail;
+  }
 
   onCancel(cancel: (reason: EndReason) => void): void {
     this.#cancel = cancel;

@@ -81,6 +81,19 @@ const sessionLimits = (what: 'process' | 'connection') => ({
   max_sessions_per_caller: count(16, 'The same for the sessions of one identified caller.', { maximum: 4096 }),
 });
 
+/** How the era of a server behind a pipe is found out. */
+const bridge = (what: 'process' | 'connection') =>
+  section(
+    {
+      probe_timeout_ms: count(
+        5000,
+        `How long the server may think about server/discover. Then it counts as a legacy one: that ${what} is ended, and a new one is greeted with initialize.`,
+      ),
+      era_ttl_ms: count(300_000, 'How long a server that did not answer server/discover, or ended, is not asked again.'),
+    },
+    { description: "How modern clients are served by servers of legacy revisions, and how the server's era is found out.", default: {} },
+  );
+
 const StdioSchema = section(
   {
     kind: Type.Literal('stdio', { description: 'An MCP server that runs as a child process.' }),
@@ -104,6 +117,7 @@ const StdioSchema = section(
       'A legacy session without a message of its client, whether a stream is open or not. Then its process is ended and its id unknown.',
     ),
     start_timeout_ms: count(60_000, 'From the start of a process until it answers. Then it is ended and tried again.'),
+    bridge: bridge('process'),
     max_line_bytes: count(8_000_000, 'Bytes of one message of the process. A longer one is dropped, and counted.', {
       maximum: 268_435_456,
     }),
@@ -136,6 +150,7 @@ const TransportSchema = section(
       'A legacy session without a message of its client, whether a stream is open or not. Then its connection is ended and its id unknown.',
     ),
     start_timeout_ms: count(60_000, 'From the start of a connection until the server answers. Then it is ended and tried again.'),
+    bridge: bridge('connection'),
     max_message_bytes: count(8_000_000, 'Bytes of one message of the server. A longer one is dropped, and counted.', {
       maximum: 268_435_456,
     }),

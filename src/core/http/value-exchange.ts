@@ -51,6 +51,8 @@ export class ValueExchange implements Exchange {
 
   progressed(): void {}
 
+  waitsFor(): void {}
+
   questioned(): void {}
 
   onCancel(cancel: (reason: EndReason) => void): void {

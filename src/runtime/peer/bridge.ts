@@ -63,12 +63,13 @@ export class Bridge implements Audience {
    * The server asks for something that a modern client gives only in a result. It is told no; when there is just one call that it
    * can be about, that call is told why, since the server may never answer it.
    */
-  request(_line: Uint8Array, { id, method }: Envelope): void {
-    if (method === 'ping') return void this.peer.say(`{"jsonrpc":"2.0","id":${id},"result":{}}`);
+  request(_line: Uint8Array, envelope: Envelope): void {
+    const { id, method } = envelope;
+    if (!QUESTIONS.has(method)) return this.peer.refuse(envelope, 'This client has no such method.');
     const message = 'Modern clients share this server and cannot be asked; a legacy client can.';
     this.peer.say(`{"jsonrpc":"2.0","id":${id},"error":{"code":-32021,"message":"${message}"}}`);
     const [only] = this.#calls;
-    if (this.#calls.size === 1 && QUESTIONS.has(method)) only?.refuse('MISSING_CAPABILITY', refusal(method));
+    if (this.#calls.size === 1 && method !== 'roots/list') only?.refuse('MISSING_CAPABILITY', refusal(method));
   }
 
   notification(_line: Uint8Array, { method, uri }: Envelope): void {
@@ -92,7 +93,7 @@ export class Bridge implements Audience {
 
 /** Requests of legacy revisions that the modern one took away. */
 const GONE: ReadonlySet<string> = new Set(['initialize', 'ping', 'logging/setLevel', 'resources/subscribe', 'resources/unsubscribe']);
-const QUESTIONS: ReadonlySet<string> = new Set(['elicitation/create', 'sampling/createMessage']);
+const QUESTIONS: ReadonlySet<string> = new Set(['elicitation/create', 'sampling/createMessage', 'roots/list']);
 
 /** Metadata of a modern request that a legacy server does not know. */
 const isModernKey = (key: string): boolean => key.startsWith('io.modelcontextprotocol/');

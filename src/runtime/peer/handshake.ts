@@ -25,16 +25,6 @@ export function initializeParams(version: string): string {
   return `{"protocolVersion":"2025-11-25","capabilities":{},"clientInfo":${clientInfo(version)}}`;
 }
 
-/** True for an answer to `server/discover` that only a modern server gives. */
-export function isDiscovery(line: Uint8Array): boolean {
-  return memberAt(line, 'result', 'supportedVersions') !== undefined;
-}
-
-/** True for the JSON-RPC codes that only the modern revision has. */
-export function isModernCode(rpc_code: number | undefined): boolean {
-  return rpc_code === -32020 || rpc_code === -32021 || rpc_code === -32022;
-}
-
 /** Reads the answer to the gateway's `initialize`. Undefined: it is none. */
 export function readHandshake(line: Uint8Array): Handshake | undefined {
   const result = memberAt(line, 'result');

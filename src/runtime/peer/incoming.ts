@@ -1,6 +1,8 @@
 import type { AnswerOutcome } from '../../contract/runtime.js';
+import { isId } from '../../wire/id.js';
 import { judgeAnswer } from '../../wire/probe.js';
 import { type Envelope, scanMessage } from '../../wire/scan.js';
+import { skipSpace } from '../../wire/skip.js';
 import { toRaw } from '../../wire/text.js';
 import { memberAt } from './locate.js';
 
@@ -10,8 +12,8 @@ export type Incoming =
   /** `id` names the call that it belongs to, as the peer calls it. */
   | { readonly kind: 'progress' | 'event'; readonly id: string }
   | { readonly kind: 'request' | 'notification'; readonly envelope: Envelope }
-  /** No message. `id`: it was meant to answer this request. */
-  | { readonly kind: 'junk'; readonly id: string | undefined };
+  /** No message. `id`: it was meant to answer this request. `asks`: it is a request of the peer with this id. Raw JSON text. */
+  | { readonly kind: 'junk'; readonly id: string | undefined; readonly asks?: string | undefined };
 
 export interface Response {
   readonly kind: 'response';
@@ -27,7 +29,7 @@ export interface Response {
  */
 export function readIncoming(line: Uint8Array): Incoming {
   const scanned = scanMessage(line);
-  if (!scanned.ok) return { kind: 'junk', id: scanned.id ?? answeredBy(line) };
+  if (!scanned.ok) return readJunk(line, scanned.id);
   const envelope = scanned.value;
   if (envelope.kind === 'response') {
     const { outcome, rpc_code } = judgeAnswer(line);
@@ -43,11 +45,12 @@ export function readIncoming(line: Uint8Array): Incoming {
   return { kind: 'notification', envelope };
 }
 
-/** The id that a broken answer names: whoever waits for it is told at once. Raw JSON text. */
-function answeredBy(line: Uint8Array): string | undefined {
-  if (line[0] !== OPEN) return undefined;
+/** What a broken message was meant to be: whoever waits for it hears so at once, on either side. */
+function readJunk(line: Uint8Array, scanned_id: string | undefined): Incoming {
+  if (line[skipSpace(line, 0)] !== OPEN) return { kind: 'junk', id: undefined };
   const { kind, id } = judgeAnswer(line);
-  return kind === 'response' ? id : undefined;
+  if (kind === 'request') return { kind: 'junk', id: undefined, asks: id !== undefined && isId(id) ? id : undefined };
+  return { kind: 'junk', id: kind === 'response' ? id : scanned_id };
 }
 
 const OPEN = 0x7b;

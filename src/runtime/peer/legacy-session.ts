@@ -6,10 +6,11 @@ import { sameId } from '../../wire/probe.js';
 import type { Envelope } from '../../wire/scan.js';
 import { toRaw } from '../../wire/text.js';
 import type { ToolsLearner } from '../tools-learner.js';
+import { ClientHandshake } from './client-handshake.js';
 import { memberAt } from './locate.js';
 import { toPeer } from './outgoing.js';
 import type { Audience, Peer } from './peer.js';
-import { PeerCall } from './peer-call.js';
+import { PeerCall, type Settled } from './peer-call.js';
 import { SessionStream } from './session-stream.js';
 import { toLine } from './splice.js';
 import { tellAsIs } from './teller.js';
@@ -29,9 +30,10 @@ export class LegacySession implements Audience {
   readonly #launched: Launched;
   readonly #parts: SessionParts;
   readonly #calls = new Set<PeerCall>();
-  /** Requests of the peer that the client has not answered: raw id, and when they came. */
-  readonly #asked = new Map<string, number>();
+  /** Requests of the peer that the client has not answered, by raw id. `held`: it went to the client's own stream. */
+  readonly #asked = new Map<string, { readonly line: Uint8Array; readonly since_ms: number; readonly held: boolean }>();
   readonly #stream = new SessionStream();
+  #handshake: ClientHandshake | undefined;
   #used_ms: number;
   #over = false;
 
@@ -58,9 +60,28 @@ export class LegacySession implements Audience {
     return this.#over;
   }
 
-  /** Forwards the handshake. `settled` says what becomes of the session. */
-  initialize(call: Call, exchange: Exchange, settled: (answered: 'ok' | 'error' | 'not') => HeaderList): void {
-    this.#run(call, exchange, settled);
+  /** Forwards the client's handshake, or lets this call wait for the answer to the one that was sent. `settled` runs as that of a call. */
+  initialize(call: Call, exchange: Exchange, settled: (how: Settled) => HeaderList): void {
+    const begun = this.#handshake !== undefined;
+    this.#handshake ??= new ClientHandshake();
+    const handshake = this.#handshake;
+    const own = this.#open(call, exchange, (how) => {
+      handshake.release();
+      return settled(how);
+    });
+    const error = begun ? undefined : handshake.send(this.#peer, call, this.#parts.identityOf(call));
+    if (error === undefined) handshake.attach(own);
+    else own.lost(error);
+  }
+
+  /** Its client left before the server had answered the handshake: another may take it over. */
+  get abandoned(): boolean {
+    return this.#handshake?.free === true;
+  }
+
+  /** The server has answered the handshake. */
+  get started(): boolean {
+    return this.#handshake?.answered_once === true;
   }
 
   handle(call: Call, exchange: Exchange): void {
@@ -77,19 +98,24 @@ export class LegacySession implements Audience {
     }
   }
 
-  request(line: Uint8Array, { id, method }: Envelope): void {
-    const raw = id as string;
-    if (method === 'ping') return void this.#peer.say(`{"jsonrpc":"2.0","id":${raw},"result":{}}`);
-    if (this.#asked.size >= MAX_ASKED || this.#asked.has(raw) || !this.#ask(line)) return this.#refuse(raw);
-    this.#asked.set(raw, this.#parts.clock.mono_ms());
+  request(line: Uint8Array, envelope: Envelope): void {
+    const raw = envelope.id as string;
+    // Before its handshake is answered the client has no session to answer in.
+    if (envelope.method === 'ping' || !this.started) return this.#peer.refuse(envelope, 'The client has not been introduced yet.');
+    if (this.#asked.size >= MAX_ASKED || this.#asked.has(raw)) return this.#refuse(raw);
+    const way = this.#ask(line);
+    if (way === undefined) return this.#refuse(raw);
+    this.#asked.set(raw, { line, since_ms: this.#parts.clock.mono_ms(), held: way === 'held' });
   }
 
+  /** A log message belongs to the only call that runs; what else is said is for the client's own stream. */
   notification(line: Uint8Array, { method }: Envelope): void {
     if (method === 'notifications/cancelled') {
       const id = memberAt(line, 'params', 'requestId');
       const known = id === undefined ? undefined : this.#known(toRaw(line, id.value, id.to));
       if (known !== undefined) this.#asked.delete(known);
     }
+    if ((method === 'notifications/message' || method === 'notifications/cancelled') && this.#only?.carryLog(line) === true) return;
     this.#stream.push(line);
   }
 
@@ -97,8 +123,10 @@ export class LegacySession implements Audience {
   tick(now_ms: number): void {
     if (this.#asked.size === 0) return;
     for (const call of this.#calls) call.patience();
-    for (const [id, since_ms] of this.#asked) {
-      if (now_ms - since_ms < MAX_ASKED_MS) continue;
+    for (const [id, { line, since_ms, held }] of this.#asked) {
+      const unheard = held && this.#stream.holds(line);
+      if (now_ms - since_ms < (unheard ? MAX_UNHEARD_MS : MAX_ASKED_MS)) continue;
+      if (unheard) this.#stream.drop(line);
       this.#asked.delete(id);
       this.#refuse(id);
     }
@@ -113,19 +141,23 @@ export class LegacySession implements Audience {
     void this.#launched.stop(grace_ms);
   }
 
-  #run(call: Call, exchange: Exchange, settled?: (answered: 'ok' | 'error' | 'not') => HeaderList): void {
+  #run(call: Call, exchange: Exchange): void {
+    this.#open(call, exchange).start(this.#peer);
+  }
+
+  #open(call: Call, exchange: Exchange, settled?: (how: Settled) => HeaderList): PeerCall {
     const own = new PeerCall(call, exchange, {
       tell: tellAsIs,
       tools: this.#parts.tools,
       identity: this.#parts.identityOf(call),
-      settled: (answered) => {
+      settled: (how) => {
         this.#calls.delete(own);
         this.#used_ms = this.#parts.clock.mono_ms();
-        return settled?.(answered) ?? [];
+        return settled?.(how) ?? [];
       },
     });
     this.#calls.add(own);
-    own.start(this.#peer);
+    return own;
   }
 
   #notify(call: Call, exchange: Exchange): void {
@@ -161,12 +193,18 @@ export class LegacySession implements Audience {
     return undefined;
   }
 
-  /** The only call that runs is what the question is about; else the client's own stream takes it, or the call that came last. */
-  #ask(line: Uint8Array): boolean {
+  /** The call that a message without an address is about: the only one that runs and takes events. */
+  get #only(): PeerCall | undefined {
     const carrying = [...this.#calls].filter((call) => call.carries);
-    if (carrying.length === 1 && carrying[0]?.carry(line) === true) return true;
-    if (!this.#stream.open && carrying.at(-1)?.carry(line) === true) return true;
-    return this.#stream.push(line);
+    return carrying.length === 1 ? carrying[0] : undefined;
+  }
+
+  /** The only call that runs is what the question is about; else the client's own stream takes it, or the call that came last. */
+  #ask(line: Uint8Array): 'asked' | 'held' | undefined {
+    if (this.#only?.carry(line) === true) return 'asked';
+    const last = [...this.#calls].findLast((call) => call.carries);
+    if (!this.#stream.open && last?.carry(line) === true) return 'asked';
+    return this.#stream.push(line) ? 'held' : undefined;
   }
 
   #refuse(id: string): void {
@@ -176,3 +214,5 @@ export class LegacySession implements Audience {
 
 const MAX_ASKED = 256;
 const MAX_ASKED_MS = 300_000;
+/** How long a question waits for a client that has no stream open. */
+const MAX_UNHEARD_MS = 10_000;

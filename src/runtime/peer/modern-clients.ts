@@ -5,12 +5,14 @@ import type { ToolsLearner } from '../tools-learner.js';
 import { Bridge, type BridgeParts } from './bridge.js';
 import type { Audience, Peer } from './peer.js';
 import { PeerCall } from './peer-call.js';
+import { startingDetail } from './starter.js';
 import { tellAsIs } from './teller.js';
 import { ToolHeaders } from './tool-headers.js';
 
 export interface ModernParts extends BridgeParts {
   /** What the gateway tells servers of itself. */
   readonly version: string;
+  readonly start_timeout_ms: number;
 }
 
 /** Modern clients: all of them share the supervisor's peer, as it is when it is modern itself, else over the bridge. */
@@ -31,8 +33,12 @@ export class ModernClients {
     if (call.kind !== 'request') return exchange.fail(new GatewayError('METHOD_NOT_ALLOWED', { headers: { allow: 'POST' } }));
     let leave = (): void => undefined;
     exchange.onCancel(() => leave());
+    exchange.waitsFor(startingDetail(this.#parts.start_timeout_ms));
     leave = this.#supervisor.use({
-      ready: (shared) => !exchange.ended && this.#run(this.#serverOf(shared), call, exchange),
+      ready: (shared) => {
+        exchange.waitsFor(undefined);
+        if (!exchange.ended) this.#run(this.#serverOf(shared), call, exchange);
+      },
       failed: (error) => exchange.fail(error),
     });
   }
@@ -78,8 +84,7 @@ interface Server {
 /** A modern server asks nothing (MCP 2026-07-28, stdio); one that does so is told no. What it says to nobody in particular is dropped. */
 function refusing(peer: Peer): Audience {
   return {
-    request: (_line, { id }) =>
-      void peer.say(`{"jsonrpc":"2.0","id":${id},"error":{"code":-32601,"message":"A modern server sends no requests."}}`),
+    request: (_line, envelope) => peer.refuse(envelope, 'A modern server sends no requests.'),
     notification: () => undefined,
   };
 }

@@ -17,8 +17,11 @@ export interface PeerCallOptions {
   readonly drops?: ((key: string) => boolean) | undefined;
   readonly identity?: string | undefined;
   /** Runs once when the call is over in any way. What it returns goes into the head of a whole answer. */
-  settled?(answered: 'ok' | 'error' | 'not'): HeaderList;
+  settled?(how: Settled): HeaderList;
 }
+
+/** How a call ended: with a result, with an error of the peer's, without its client, or not answered. */
+export type Settled = 'ok' | 'error' | 'left' | 'not';
 
 /** One call of a client on its way through a peer: from the rewritten request to the end of the answer. */
 export class PeerCall implements Waiting {
@@ -41,20 +44,25 @@ export class PeerCall implements Waiting {
   start(peer: Peer): void {
     const { call } = this;
     const { drops, identity } = this.#options;
-    this.#exchange.onCancel((reason) => this.#cancelled(reason));
     this.#peer = peer;
     const id = peer.open(this);
     if (id === undefined) return this.#fail(peer.closed ? 'UPSTREAM_ENDED' : 'OVERLOADED');
     this.#id = id;
-    this.#exchange.handedOver();
+    this.follow();
     if (peer.send(toPeer(call.body, { id, drops, identity }))) return;
     peer.forget(id);
     if (!this.#over) this.#fail(peer.closed ? 'UPSTREAM_ENDED' : 'OVERLOADED');
   }
 
-  /** The client takes an event stream and waits for its answer. */
+  /** Waits for an answer that somebody else asked the peer for. */
+  follow(): void {
+    this.#exchange.onCancel((reason) => this.#cancelled(reason));
+    this.#exchange.handedOver();
+  }
+
+  /** The client takes an event stream and waits for its answer. The handshake has none: its answer's head carries the session id. */
   get carries(): boolean {
-    return !this.#over && this.#exchange.accepts_events;
+    return !this.#over && this.#exchange.accepts_events && this.call.method !== 'initialize';
   }
 
   answered(line: Uint8Array, response: Response): void {
@@ -82,7 +90,7 @@ export class PeerCall implements Waiting {
     const token = progress_token === undefined ? undefined : memberAt(line, 'params', 'progressToken');
     if (token === undefined) return;
     this.#exchange.progressed();
-    if (!this.#exchange.accepts_events) return;
+    if (!this.carries) return;
     const told = splice(line, [{ from: token.value, to: token.to, text: progress_token as string }]);
     this.#latest = encodeSse({ event: 'message', data: told });
     if (!this.#slow) this.#flush();
@@ -95,6 +103,11 @@ export class PeerCall implements Waiting {
   /** Sends a message of the peer on this call's own stream; false when that cannot be. */
   carry(line: Uint8Array): boolean {
     return this.carries && this.#write(encodeSse({ event: 'message', data: line }));
+  }
+
+  /** As `carry`, for what may go another way: false also while the reader is behind. */
+  carryLog(line: Uint8Array): boolean {
+    return !this.#slow && this.carry(line);
   }
 
   /** Somebody is being asked: the call may take longer. */
@@ -124,9 +137,9 @@ export class PeerCall implements Waiting {
 
   #cancelled(reason: EndReason): void {
     if (this.#over) return;
-    this.#settle();
-    // The handshake may not be cancelled (MCP 2025-11-25, Cancellation); its peer is ended instead.
-    if (this.#id === undefined || this.call.method === 'initialize') return;
+    this.#settle(reason === 'client' || reason === 'deadline' ? 'left' : 'not');
+    // A handshake has no id here, and may not be cancelled (MCP 2025-11-25, Cancellation).
+    if (this.#id === undefined) return;
     const params = `{"requestId":${this.#id},"reason":"${REASONS[reason] ?? 'The gateway ended the call.'}"}`;
     this.#peer?.say(`{"jsonrpc":"2.0","method":"notifications/cancelled","params":${params}}`);
   }
@@ -136,10 +149,10 @@ export class PeerCall implements Waiting {
     this.#exchange.fail(new GatewayError(code));
   }
 
-  #settle(): void {
+  #settle(how: Settled = 'not'): void {
     this.#over = true;
     if (this.#id !== undefined) this.#peer?.forget(this.#id);
-    this.#options.settled?.('not');
+    this.#options.settled?.(how);
   }
 
   /** An event of a subscription: it names the subscription as the client does. */

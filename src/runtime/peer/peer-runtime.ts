@@ -8,7 +8,7 @@ import type { PipeEnd } from '../../transport/pipe.js';
 import { createRatedLog } from '../../transport/rated-log.js';
 import { forwardedClaims } from '../forwarded-identity.js';
 import type { SessionSeal } from '../session-seal.js';
-import { Supervisor } from '../supervisor.js';
+import { type EraOptions, Supervisor } from '../supervisor.js';
 import { createToolsLearner } from '../tools-learner.js';
 import { ModernClients } from './modern-clients.js';
 import type { JunkReason } from './peer.js';
@@ -26,6 +26,8 @@ export interface PeerRuntimeOptions extends SessionsOptions {
   readonly tells_identity: boolean;
   /** What the gateway tells servers of itself. */
   readonly version: string;
+  /** How the server's era is found out. */
+  readonly bridge: EraOptions;
 }
 
 export interface PeerRuntimeDeps {
@@ -53,7 +55,7 @@ export function createPeerRuntime(options: PeerRuntimeOptions, deps: PeerRuntime
   const log = createRatedLog(deps.log, clock);
   const starter = new Starter(options, { ...deps, log, launch: () => deps.launch() });
   const supervisor = new Supervisor(
-    { start_timeout_ms: options.start_timeout_ms, max_waiting: options.max_pending, version: options.version },
+    { ...options.bridge, start_timeout_ms: options.start_timeout_ms, max_waiting: options.max_pending, version: options.version },
     { starter, clock, log: deps.log },
   );
   const identityOf = ({ identity, route }: Call): string | undefined => {
@@ -62,7 +64,7 @@ export function createPeerRuntime(options: PeerRuntimeOptions, deps: PeerRuntime
   };
   const parts = { clock, tools: createToolsLearner(deps.telemetry, clock), identityOf };
   const sessions = new Sessions(options, { ...parts, seal: deps.seal, starter, supervisor });
-  const modern = new ModernClients(supervisor, { ...parts, version: options.version });
+  const modern = new ModernClients(supervisor, { ...parts, version: options.version, start_timeout_ms: options.start_timeout_ms });
   let sweep: Timer | undefined;
   let stopped = false;
 

@@ -11,7 +11,7 @@ export interface Waiting {
   lost(code: ErrorCode): void;
 }
 
-/** Who hears what is no answer. */
+/** Who hears what is no answer. Every request gets an answer, whatever its method. */
 export interface Audience {
   request(line: Uint8Array, envelope: Envelope): void;
   notification(line: Uint8Array, envelope: Envelope): void;
@@ -84,6 +84,15 @@ export class Peer {
     return this.send(Buffer.from(json));
   }
 
+  /**
+   * Answers a request of the peer for which there is no client: `ping` with an empty result (MCP 2025-11-25, Ping), all else with
+   * -32601. A server may ask at any moment, during the handshake too, and wait for the answer before it goes on.
+   */
+  refuse({ id, method }: Envelope, why: string): void {
+    if (method === 'ping') this.say(`{"jsonrpc":"2.0","id":${id},"result":{}}`);
+    else this.say(`{"jsonrpc":"2.0","id":${id},"error":{"code":-32601,"message":${JSON.stringify(why)}}}`);
+  }
+
   /** Ends the pipe; whoever waits is told `code`. */
   close(code: ErrorCode): void {
     if (this.#closed) return;
@@ -104,15 +113,15 @@ export class Peer {
         else waiting.noticed(line, message.kind);
         return;
       }
-      case 'junk': {
+      case 'junk':
         this.#options.junk('no_message');
-        const waiting = message.id === undefined ? undefined : this.#take(message.id);
-        waiting?.lost('UPSTREAM_BROKEN');
-        return;
-      }
+        if (message.asks !== undefined)
+          this.say(`{"jsonrpc":"2.0","id":${message.asks},"error":{"code":-32600,"message":"The request is not valid."}}`);
+        return this.#broken(message.id);
       default:
-        if (this.audience === undefined) this.#options.junk('unheard');
-        else this.audience[message.kind](line, message.envelope);
+        if (this.audience !== undefined) this.audience[message.kind](line, message.envelope);
+        else if (message.kind === 'request') this.refuse(message.envelope, 'This client has no such method.');
+        else this.#options.junk('unheard');
     }
   }
 
@@ -121,6 +130,11 @@ export class Peer {
     if (waiting === undefined) return this.#options.junk(this.#was(response.id) ? 'late' : 'unknown_id');
     this.#spoke = true;
     waiting.answered(line, response);
+  }
+
+  /** What was meant to answer this request cannot be used. */
+  #broken(id: string | undefined): void {
+    if (id !== undefined) this.#take(id)?.lost('UPSTREAM_BROKEN');
   }
 
   #take(id: string): Waiting | undefined {

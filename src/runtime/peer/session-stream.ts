@@ -40,6 +40,18 @@ export class SessionStream {
     return true;
   }
 
+  /** True while this message waits for a reader. */
+  holds(line: Uint8Array): boolean {
+    return this.#waiting.includes(line);
+  }
+
+  /** A message that waits is not sent any more. */
+  drop(line: Uint8Array): void {
+    if (!this.holds(line)) return;
+    this.#waiting = this.#waiting.filter((other) => other !== line);
+    this.#waiting_bytes -= line.length;
+  }
+
   end(): void {
     const writer = this.#writer;
     this.#writer = undefined;

@@ -1,11 +1,13 @@
-import { randomBytes } from 'node:crypto';
-import type { Call, Exchange } from '../../contract/runtime.js';
+import { createHash, randomBytes } from 'node:crypto';
+import type { Timer } from '../../contract/clock.js';
+import type { Call, Exchange, HeaderList } from '../../contract/runtime.js';
 import { GatewayError } from '../../errors/error.js';
 import { bindingOf } from '../open-answer.js';
 import type { SessionSeal } from '../session-seal.js';
 import type { Supervisor } from '../supervisor.js';
 import { LegacySession, type SessionParts } from './legacy-session.js';
-import type { Starter } from './starter.js';
+import { toPeer } from './outgoing.js';
+import { type Started, type Starter, startingDetail } from './starter.js';
 
 export interface SessionsOptions {
   /** Sessions in all. One more ends the one that was idle longest; when none is idle it is refused. */
@@ -30,6 +32,8 @@ export class Sessions {
   readonly #deps: SessionsDeps;
   /** By the id inside the sealed one. */
   readonly #all = new Map<string, LegacySession>();
+  /** Those whose server has not answered the handshake, by the same id. */
+  readonly #starts = new Map<string, Start>();
 
   constructor(options: SessionsOptions, deps: SessionsDeps) {
     this.#options = options;
@@ -51,28 +55,71 @@ export class Sessions {
     exchange.accept(200);
   }
 
-  /** Begins a session with the client's own handshake. Its id goes out with a good answer; any other end of it ends the session. */
+  /**
+   * Begins a session with the client's own handshake. Its id goes out with a good answer; any other end of it ends the session. A
+   * call that ends while the server still starts leaves it to the caller's next try.
+   */
   #begin(call: Call, exchange: Exchange): void {
-    const { starter, supervisor, seal, clock } = this.#deps;
-    const caller = callerOf(call);
-    if (!this.#room(caller)) return exchange.fail(overloaded());
+    const { starter, supervisor } = this.#deps;
+    exchange.waitsFor(startingDetail(this.#options.start_timeout_ms));
+    const key = this.#keyOf(call);
+    for (const [id, start] of this.#starts)
+      if (start.key === key && start.session.abandoned) return this.#initialize(id, start, call, exchange);
+    if (!this.#room(callerOf(call))) return exchange.fail(overloaded());
     const id = randomBytes(16).toString('base64url');
     const ended = (): void => this.#end(id);
-    const started = supervisor.takeSpare(ended) ?? starter.start(ended);
-    if (started instanceof GatewayError) return exchange.fail(started);
-    const session = new LegacySession(caller, started.peer, started.launched, this.#deps);
+    let leave = (): void => undefined;
+    exchange.onCancel(() => leave());
+    leave = supervisor.claim({
+      take: (spare) => {
+        this.#open(id, key, spare, call, exchange);
+        return ended;
+      },
+      none: (error) => {
+        const started = error ?? starter.start(ended);
+        if (started instanceof GatewayError) exchange.fail(started);
+        else this.#open(id, key, started, call, exchange);
+      },
+    });
+  }
+
+  #open(id: string, key: string, started: Started, call: Call, exchange: Exchange): void {
+    const session = new LegacySession(callerOf(call), started.peer, started.launched, this.#deps);
     this.#all.set(id, session);
-    const late = clock.timer(this.#options.start_timeout_ms, () => {
-      starter.discard(started, 'timeout');
+    const late = this.#deps.clock.timer(this.#options.start_timeout_ms, () => {
+      if (!session.started) this.#deps.starter.discard(started, 'timeout');
       this.#end(id);
     });
-    session.initialize(call, exchange, (answered) => {
-      late.cancel();
-      const sealed = answered === 'ok' ? seal.seal(id, bindingOf(call)) : undefined;
-      if (sealed !== undefined) return ['mcp-session-id', sealed];
-      this.#end(id);
-      return [];
+    const start: Start = { key, session, late };
+    this.#starts.set(id, start);
+    this.#initialize(id, start, call, exchange);
+  }
+
+  #initialize(id: string, { session }: Start, call: Call, exchange: Exchange): void {
+    session.initialize(call, exchange, (how) => {
+      if (how === 'left') return this.#leave(id);
+      const sealed = how === 'ok' ? this.#deps.seal.seal(id, bindingOf(call)) : undefined;
+      if (sealed === undefined) this.#end(id);
+      else this.#settled(id);
+      return sealed === undefined ? [] : ['mcp-session-id', sealed];
     });
+  }
+
+  /** One server that starts without a client is kept for the next; an older one is ended. */
+  #leave(id: string): HeaderList {
+    for (const [other, { session }] of this.#starts) if (other !== id && session.abandoned) this.#end(other);
+    return [];
+  }
+
+  #settled(id: string): void {
+    this.#starts.get(id)?.late.cancel();
+    this.#starts.delete(id);
+  }
+
+  /** Equal for calls that may have each other's server: one caller, and the same handshake. */
+  #keyOf(call: Call): string {
+    const hash = createHash('sha256').update(`${callerOf(call)}\n`);
+    return hash.update(toPeer(call.body, { id: 0, identity: this.#deps.identityOf(call) })).digest('base64url');
   }
 
   tick(now_ms: number): void {
@@ -84,12 +131,16 @@ export class Sessions {
 
   /** Ends them all; their peers end in their own time. */
   close(grace_ms: number): void {
-    for (const session of this.#all.values()) session.end(grace_ms);
+    for (const [id, session] of this.#all) {
+      this.#settled(id);
+      session.end(grace_ms);
+    }
     this.#all.clear();
   }
 
   #end(id: string): void {
     const session = this.#all.get(id);
+    this.#settled(id);
     this.#all.delete(id);
     session?.end(STOP_MS);
   }
@@ -127,6 +178,13 @@ export class Sessions {
     this.#end(oldest);
     return true;
   }
+}
+
+interface Start {
+  readonly key: string;
+  readonly session: LegacySession;
+  /** Ends the session when the server has not answered by then. */
+  readonly late: Timer;
 }
 
 /** How long the child of an ended session has to end by itself. */

@@ -33,6 +33,7 @@ export class Starter {
   readonly #options: StarterOptions;
   readonly #deps: StarterDeps;
   readonly #alive = new Set<Started>();
+  readonly #excused = new WeakSet<Peer>();
 
   constructor(options: StarterOptions, deps: StarterDeps) {
     this.#options = options;
@@ -50,7 +51,7 @@ export class Starter {
     const wait_ms = this.backoff.wait_ms;
     if (wait_ms > 0) return down(wait_ms);
     if (this.backoff.troubled && this.#trying) return down(TRIAL_MS);
-    if (this.#alive.size >= this.#options.max_children) return new GatewayError('OVERLOADED');
+    if (this.full) return new GatewayError('OVERLOADED');
     const launched = this.#deps.launch();
     const peer: Peer = new Peer(launched.pipe, {
       max_pending: this.#options.max_pending,
@@ -73,6 +74,19 @@ export class Starter {
     peer.close('UPSTREAM_DOWN');
   }
 
+  /** Ends one that `server/discover` made unusable, if it has not ended by itself: that is no failure of its command. */
+  excuse({ peer, launched }: Started): void {
+    this.#excused.add(peer);
+    if (peer.closed) return;
+    peer.close('UPSTREAM_DOWN');
+    void launched.stop(EXCUSED_MS);
+  }
+
+  /** One more would be too many. */
+  get full(): boolean {
+    return this.#alive.size >= this.#options.max_children;
+  }
+
   /** Ends all that still exist. */
   async close(grace_ms: number): Promise<void> {
     await Promise.all([...this.#alive].map(({ launched }) => launched.stop(grace_ms)));
@@ -85,6 +99,7 @@ export class Starter {
   }
 
   #ended(end: PipeEnd, peer: Peer, { pid, exit, last_words }: Launched): void {
+    if (end !== 'spawn' && this.#excused.has(peer)) return;
     // One that never answered anything tells that the next one will not either.
     if (!peer.spoke) this.backoff.failed();
     this.#deps.ended(end);
@@ -96,6 +111,14 @@ export class Starter {
 
 /** How long a caller is asked to wait for the trial of another. */
 const TRIAL_MS = 1000;
+
+/** How long an excused one has to end by itself. */
+const EXCUSED_MS = 1500;
+
+/** What a call is told that ends while its server starts. */
+export function startingDetail(start_timeout_ms: number): string {
+  return `The server is still starting and goes on: a later call finds it. It has start_timeout_ms (${start_timeout_ms}) for that.`;
+}
 
 /** Nothing is started for a while: try again then. */
 export function down(wait_ms: number): GatewayError {

@@ -75,6 +75,7 @@ export async function openStdio(
       start_timeout_ms: 10_000,
       max_line_bytes: 2_000_000,
       version: '0',
+      bridge: { probe_timeout_ms: 5000, era_ttl_ms: 300_000 },
       ...options,
     },
     {

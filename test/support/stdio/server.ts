@@ -1,8 +1,10 @@
 // biome-ignore-all lint/suspicious/noExplicitAny: what a test sends is what its tool expects.
 // An MCP server over stdio for tests: legacy (2025-11-25) or modern (2026-07-28), raw enough to misbehave on demand. The first
-// argument says how: legacy, modern, dual, mute, exit, or flaky (ends 50 ms after the start).
+// argument says how: legacy, modern, dual, mute, exit, or flaky (ends 50 ms after the start); silent or fragile (says nothing, or ends,
+// once it was asked server/discover); asking (asks its client before it answers anything); discovers (answers server/discover with the
+// members of the second argument). STARTS names a file that gets a line for each start; WAIT_MS is how long it takes to start.
 import { spawn } from 'node:child_process';
-import { closeSync, readdirSync, readlinkSync, writeSync } from 'node:fs';
+import { appendFileSync, closeSync, readdirSync, readlinkSync, writeSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
 
 interface Message {
@@ -26,6 +28,7 @@ const asked = new Map<unknown, (answer: Message) => void>();
 const watched = new Set<string>();
 let calls = 0;
 let listening: unknown;
+let deaf = false;
 
 const write = (text: string): void => void process.stdout.write(`${text}\n`);
 const send = (message: object): void => write(JSON.stringify({ jsonrpc: '2.0', ...message }));
@@ -81,6 +84,11 @@ const TOOLS: Readonly<Record<string, Tool>> = {
       asked.set('p1', ({ result }) => resolve(texts(JSON.stringify(result))));
       send({ id: 'p1', method: 'ping' });
     }),
+  introduced: async () => texts(JSON.stringify(await introduce())),
+  log: async ({ lines = 1 }) => {
+    for (let i = 1; i <= lines; i++) notify('notifications/message', { level: 'info', data: `line ${i}` });
+    return texts('logged');
+  },
   hang: () => undefined,
   cancelled: () => texts(JSON.stringify(cancelled)),
   meta: (_args, { params }) => texts(JSON.stringify(params?._meta ?? null)),
@@ -182,6 +190,9 @@ async function serve(message: Message, line: string): Promise<object | undefined
       if (mode === 'modern') return { error: { code: -32022, message: 'only modern', data: { supported: ['2026-07-28'] } } };
       return { protocolVersion: '2025-11-25', capabilities: CAPABILITIES, serverInfo: info, instructions: 'Use\nit.' };
     case 'server/discover':
+      if (mode === 'silent') return await new Promise(() => (deaf = true));
+      if (mode === 'fragile') process.exit(1);
+      if (mode === 'discovers') return JSON.parse(rest[0] ?? '{}') as object;
       if (!modern) return { error: { code: -32601, message: 'Method not found' } };
       return { resultType: 'complete', supportedVersions: ['2026-07-28'], capabilities: CAPABILITIES, ttlMs: 0, cacheScope: 'private' };
     case 'ping':
@@ -227,13 +238,30 @@ function take(line: string): void {
     if (method === 'notifications/cancelled' && params?.requestId === listening) listening = undefined;
     return;
   }
-  if (mode === 'mute') return;
-  void serve(message, line).then((answer) => {
-    if (answer === undefined) return;
-    send('error' in answer ? { id, ...answer } : { id, result: modern ? { resultType: 'complete', ...answer } : answer });
-  });
+  if (mode === 'mute' || deaf) return;
+  void (mode === 'asking' ? introduce() : Promise.resolve())
+    .then(() => serve(message, line))
+    .then((answer) => {
+      if (answer === undefined) return;
+      send('error' in answer ? { id, ...answer } : { id, result: modern ? { resultType: 'complete', ...answer } : answer });
+    });
 }
 
+/** What the client said to each question; nothing else is answered before. */
+let introduced: Promise<readonly object[]> | undefined;
+const introduce = (): Promise<readonly object[]> =>
+  (introduced ??= Promise.all(
+    ['ping', 'roots/list', 'sampling/createMessage', 'elicitation/create', 'made/up'].map(
+      (question) =>
+        new Promise<object>((resolve) => {
+          asked.set(`q-${question}`, ({ result, error }) => resolve({ question, result, error }));
+          send({ id: `q-${question}`, method: question, params: {} });
+        }),
+    ),
+  ));
+
+if (process.env.STARTS !== undefined) appendFileSync(process.env.STARTS, `${process.pid}\n`);
+if (process.env.WAIT_MS !== undefined) await sleep(Number(process.env.WAIT_MS));
 if (mode === 'exit') process.exit(Number(rest[0] ?? 1));
 if (mode === 'flaky') setTimeout(() => process.exit(1), 50);
 let held = '';

@@ -1,0 +1,26 @@
+import { MODERN } from '../../dialect/revisions.js';
+import { toRaw } from '../../wire/text.js';
+import type { Response } from '../peer/incoming.js';
+import { memberAt } from '../peer/locate.js';
+
+/** Which protocol era a server speaks. */
+export type Verdict = 'modern' | 'legacy';
+
+/**
+ * Reads a server's era from its answer to `server/discover` or `initialize`. Only a list that contains 2026-07-28 itself makes a
+ * server modern: the `supportedVersions` of a result, or the `data.supported` of a -32022 (MCP 2026-07-28, Versioning). A later
+ * revision is another dialect. -32020 and -32021 exist in the modern revision alone. Every other answer is a legacy server's.
+ */
+export function verdictOf(line: Uint8Array, { outcome, rpc_code }: Pick<Response, 'outcome' | 'rpc_code'>): Verdict {
+  if (outcome !== 'rpc_error') return lists(line, 'result', 'supportedVersions') ? 'modern' : 'legacy';
+  if (rpc_code === -32022) return lists(line, 'error', 'data', 'supported') ? 'modern' : 'legacy';
+  return rpc_code === -32020 || rpc_code === -32021 ? 'modern' : 'legacy';
+}
+
+function lists(line: Uint8Array, ...path: readonly string[]): boolean {
+  const member = memberAt(line, ...path);
+  if (member === undefined || line[member.value] !== OPEN_LIST) return false;
+  return (JSON.parse(toRaw(line, member.value, member.to)) as readonly unknown[]).includes(MODERN);
+}
+
+const OPEN_LIST = 0x5b;
