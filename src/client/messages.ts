@@ -13,7 +13,7 @@ export type Received =
   | { readonly kind: 'notification'; readonly method: string; readonly params: JsonObject }
   | { readonly kind: 'junk'; readonly why: string };
 
-/** Reads one message. Ids and tokens of ours are numbers: what names another is junk. */
+/** Reads one message. Ids and tokens of ours are numbers, which some servers send back as strings; what names another is junk. A byte order mark in front is ignored. */
 export function readMessage(raw: WireMessage | Uint8Array | string): Received {
   const message = toObject(raw);
   if (message === undefined) return junk('it is no JSON object');
@@ -28,19 +28,25 @@ export function readMessage(raw: WireMessage | Uint8Array | string): Received {
     }
     return readNotification(method, params);
   }
-  if (typeof id !== 'number') return junk('it answers no request of this client');
-  return { kind: 'answer', id, result: readResult(message) };
+  const own = toOwnId(id);
+  return own === undefined ? junk('it answers no request of this client') : { kind: 'answer', id: own, result: readResult(message) };
+}
+
+/** A number, or a string that spells one as this client would. */
+function toOwnId(id: unknown): number | undefined {
+  if (typeof id === 'number') return id;
+  return typeof id === 'string' && /^[1-9][0-9]{0,14}$/.test(id) ? Number(id) : undefined;
 }
 
 const SUBSCRIPTION_ID = 'io.modelcontextprotocol/subscriptionId';
 
 function readNotification(method: string, params: JsonObject): Received {
   if (method === 'notifications/progress') {
-    const { progressToken } = params;
-    return typeof progressToken === 'number' ? { kind: 'progress', id: progressToken, params } : junk('its progress token is unknown');
+    const token = toOwnId(params.progressToken);
+    return token === undefined ? junk('its progress token is unknown') : { kind: 'progress', id: token, params };
   }
-  const id = isObject(params._meta) ? params._meta[SUBSCRIPTION_ID] : undefined;
-  return typeof id === 'number' ? { kind: 'event', id, method, params } : { kind: 'notification', method, params };
+  const id = isObject(params._meta) ? toOwnId(params._meta[SUBSCRIPTION_ID]) : undefined;
+  return id === undefined ? { kind: 'notification', method, params } : { kind: 'event', id, method, params };
 }
 
 function readResult({ result, error }: JsonObject): JsonObject | ClientError {
@@ -58,14 +64,16 @@ function readResult({ result, error }: JsonObject): JsonObject | ClientError {
 function toObject(raw: WireMessage | Uint8Array | string): JsonObject | undefined {
   if (typeof raw !== 'string' && !(raw instanceof Uint8Array)) return raw;
   try {
-    const value: unknown = JSON.parse(typeof raw === 'string' ? raw : utf8.decode(raw));
+    const value: unknown = JSON.parse(typeof raw === 'string' ? withoutMark(raw) : utf8.decode(raw));
     return isObject(value) ? value : undefined;
   } catch {
     return undefined;
   }
 }
 
+/** Leaves a byte order mark out. */
 const utf8 = new TextDecoder('utf-8', { fatal: true });
+const withoutMark = (text: string): string => (text.startsWith('\ufeff') ? text.slice(1) : text);
 
 /** True for an object that is no list. */
 export function isObject(value: unknown): value is JsonObject {

@@ -34,7 +34,7 @@ export const UPSTREAM_CODES = {
     502,
     -32603,
     'The MCP server behind this route refused the gateway.',
-    'The upstream answered 401 or 403 to the gateway’s own credential.',
+    'The upstream answered 401, or a 403 that says nothing about a caller that it was told of (forward_identity), to the gateway’s own credential.',
     'Check the credential in runtimes.*.headers.',
   ),
   UPSTREAM_ANSWER: row(

@@ -3,6 +3,7 @@ import type { Call, Exchange, HeaderList } from '../contract/runtime.js';
 import type { ErrorCode } from '../errors/codes.js';
 import type { ErrorDetail } from '../errors/error.js';
 import type { RatedLog } from '../transport/rated-log.js';
+import { spellsId, type Answer as Verdict, withId } from '../wire/probe.js';
 import type { SessionSeal } from './session-seal.js';
 import type { ToolsLearner } from './tools-learner.js';
 
@@ -29,6 +30,8 @@ export interface AnswerHost {
   abort(): void;
   /** The answer is complete: what still comes is ignored, and a body that does not end soon is aborted. The answer hears no more. */
   release(): void;
+  /** The upstream has ended the session that the call came with, or does not know it. */
+  sessionEnded(): void;
   /** Tells the client and, when the upstream is to blame, the log. */
   fail(code: ErrorCode, reason: string, detail?: ErrorDetail): void;
   /** Tells the log only. */
@@ -50,6 +53,18 @@ export interface ProxiedParts {
   readonly tools: ToolsLearner;
   readonly max_event_bytes: number;
   readonly max_response_bytes: number;
+}
+
+/**
+ * The answer to `call` as its client gets it, with the call's own id; undefined when it answers another call. An id that spells the call's
+ * counts as its own (`"1"` for `1`), and so does an error without an id (JSON-RPC 2.0 section 5); an error with any other id does where
+ * the exchange has one answer alone.
+ */
+export function ownAnswer(call: Call, message: Uint8Array, verdict: Verdict, alone: boolean): Uint8Array | undefined {
+  const { id, id_from, id_to, outcome } = verdict;
+  if (id !== undefined && id === call.id) return message;
+  const ours = spellsId(id, call.id) || (outcome === 'rpc_error' && (alone || id === undefined));
+  return ours ? withId(message, id_from, id_to, call.id) : undefined;
 }
 
 /** The header list with one more field. */

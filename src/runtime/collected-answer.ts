@@ -1,7 +1,8 @@
 import type { HeaderList } from '../contract/runtime.js';
-import { judgeAnswer, sameId } from '../wire/probe.js';
+import { withoutBom } from '../wire/bytes.js';
+import { judgeAnswer } from '../wire/probe.js';
 import { type SseEvent, SseParser } from '../wire/sse.js';
-import type { Answer, AnswerHost } from './answer.js';
+import { type Answer, type AnswerHost, ownAnswer } from './answer.js';
 import { reasonOf } from './faults.js';
 
 /**
@@ -43,12 +44,14 @@ export class CollectedAnswer implements Answer {
   #event(event: SseEvent): void {
     if (this.#over || event.data.length === 0) return;
     const { call, exchange, parts } = this.#host;
-    const verdict = judgeAnswer(event.data);
+    const data = withoutBom(event.data);
+    const verdict = judgeAnswer(data);
     if (verdict.progress) exchange.progressed();
-    if (!verdict.complete || verdict.kind !== 'response' || !sameId(verdict.id, call.id)) return;
+    const own = verdict.complete && verdict.kind === 'response' ? ownAnswer(call, data, verdict, false) : undefined;
+    if (own === undefined) return;
     this.#over = true;
-    exchange.respond(200, this.#headers, event.data, verdict.outcome, verdict.rpc_code);
-    if (call.method === 'tools/list' && verdict.outcome === 'ok') parts.tools.learn(call.route.path, event.data);
+    exchange.respond(200, this.#headers, own, verdict.outcome, verdict.rpc_code);
+    if (call.method === 'tools/list' && verdict.outcome === 'ok') parts.tools.learn(call.route.path, own);
     this.#host.release();
   }
 

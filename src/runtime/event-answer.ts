@@ -1,7 +1,8 @@
 import type { AnswerOutcome, AnswerWriter, EndReason } from '../contract/runtime.js';
-import { judgeAnswer, sameId, type Answer as Verdict } from '../wire/probe.js';
+import { withoutBom } from '../wire/bytes.js';
+import { judgeAnswer, type Answer as Verdict } from '../wire/probe.js';
 import { encodeSse, type SseEvent, SseParser, type SseParserOptions } from '../wire/sse.js';
-import type { Answer, AnswerHost } from './answer.js';
+import { type Answer, type AnswerHost, ownAnswer } from './answer.js';
 import { errorEvent, reasonOf } from './faults.js';
 import { PatientWriter } from './patient-writer.js';
 
@@ -47,17 +48,17 @@ export class EventAnswer implements Answer, SseParserOptions {
       if (call.era === 'legacy' && (event.id !== undefined || event.retry !== undefined)) this.#write(event);
       return;
     }
-    const verdict = judgeAnswer(event.data);
+    const data = withoutBom(event.data);
+    const verdict = judgeAnswer(data);
     if (!verdict.complete) return this.#host.note('UPSTREAM_BROKEN', 'an event is not one JSON object; dropped');
-    const response = verdict.kind === 'response' && call.kind === 'request';
-    const final = response && sameId(verdict.id, call.id);
-    if (response && !final && verdict.id !== undefined) {
-      return this.#host.note('UPSTREAM_BROKEN', 'an event answers another id; dropped');
-    }
-    this.#write(event);
+    const final = verdict.kind === 'response' && call.kind === 'request';
+    const own = final ? ownAnswer(call, data, verdict, false) : data;
+    if (own === undefined) return this.#host.note('UPSTREAM_BROKEN', 'an event does not answer this call; dropped');
+    const told = own === event.data ? event : { ...event, data: own };
+    this.#write(told);
     if (verdict.progress) exchange.progressed();
     else if (verdict.kind === 'request' && call.era === 'legacy') exchange.questioned();
-    if (final) this.#final(event, verdict);
+    if (final) this.#final(told, verdict);
   }
 
   onTooLarge(): void {

@@ -30,6 +30,7 @@ export class Flight implements UpstreamListener, AnswerHost, Waiter {
   readonly #watch: FlightWatch;
   readonly #lane: Lane;
   readonly #pool: UpstreamPool;
+  readonly #streams: SessionStreams;
   #answer: Answer | undefined;
   #line: UpstreamLine | undefined;
   #sent = false;
@@ -49,12 +50,16 @@ export class Flight implements UpstreamListener, AnswerHost, Waiter {
     this.#watch = route.watch;
     this.#lane = route.lane;
     this.#pool = route.pool;
+    this.#streams = route.streams;
   }
 
   /** Takes a place, or tells the client that there is none. */
   start(): void {
     this.exchange.onCancel(() => this.abort());
-    if (this.#lane.enter(this)) return;
+    if (this.#lane.enter(this)) {
+      if (this.#isSessionStream && !this.#left) this.#streams.add(this.session as OpenSession, this);
+      return;
+    }
     this.#left = true;
     this.fail('OVERLOADED', 'lane');
   }
@@ -84,6 +89,18 @@ export class Flight implements UpstreamListener, AnswerHost, Waiter {
     this.#answer = undefined;
     // A body that ends by itself leaves its connection usable; destroying it would cost the next call a handshake.
     this.#linger ??= this.parts.clock.timer(LINGER_MS, () => this.abort());
+  }
+
+  sessionEnded(): void {
+    if (this.session !== undefined) this.#streams.end(this.session);
+  }
+
+  /** Its session is over: an open stream ends as one that the upstream ended, and the upstream's half is let go of. */
+  endStream(): void {
+    if (this.#stopped) return;
+    if (this.#spoke) this.#answer?.end();
+    else this.fail('SESSION_NOT_FOUND', 'the session has ended');
+    this.abort();
   }
 
   fail(code: ErrorCode, reason: string, detail?: ErrorDetail): void {
@@ -148,7 +165,12 @@ export class Flight implements UpstreamListener, AnswerHost, Waiter {
     // The connection may carry another exchange from here on.
     this.#line = undefined;
     this.#linger?.cancel();
+    if (this.#isSessionStream) this.#streams.delete(this.session as OpenSession, this);
     this.#lane.leave(this);
+  }
+
+  get #isSessionStream(): boolean {
+    return this.session !== undefined && this.call.kind === 'get_stream';
   }
 }
 
@@ -158,6 +180,28 @@ export interface FlightRoute {
   readonly watch: FlightWatch;
   readonly lane: Lane;
   readonly pool: UpstreamPool;
+  readonly streams: SessionStreams;
+}
+
+/** The open GET streams of one runtime, by the session that they belong to, as its own client knows it. */
+export class SessionStreams {
+  readonly #open = new Map<string, Set<Flight>>();
+
+  add({ sealed }: OpenSession, stream: Flight): void {
+    const own = this.#open.get(sealed);
+    if (own === undefined) this.#open.set(sealed, new Set([stream]));
+    else own.add(stream);
+  }
+
+  delete({ sealed }: OpenSession, stream: Flight): void {
+    const own = this.#open.get(sealed);
+    if (own?.delete(stream) === true && own.size === 0) this.#open.delete(sealed);
+  }
+
+  /** Ends those of one session. */
+  end({ sealed }: OpenSession): void {
+    for (const stream of [...(this.#open.get(sealed) ?? [])]) stream.endStream();
+  }
 }
 
 const LINGER_MS = 250;

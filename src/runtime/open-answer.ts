@@ -1,4 +1,4 @@
-import type { HeaderList } from '../contract/runtime.js';
+import type { CallKind, HeaderList } from '../contract/runtime.js';
 import { type Answer, type AnswerHost, withField } from './answer.js';
 import { CollectedAnswer } from './collected-answer.js';
 import { ErrorAnswer, failWithStatus } from './error-answer.js';
@@ -15,16 +15,19 @@ export function openAnswer(host: AnswerHost, head: UpstreamHead): Answer | undef
   const { kind } = host.call;
   const legacy = host.call.era === 'legacy';
   const session = legacy ? sealedSession(host, head) : undefined;
-  if (status === 401 || status === 403 || status === 407) host.fail('UPSTREAM_REFUSED', `status ${status}`);
+  if (status === 401 || status === 407 || (status === 403 && !judgesCaller(host, head))) host.fail('UPSTREAM_REFUSED', `status ${status}`);
   else if (status < 200 || (status >= 300 && status < 400) || status > 599) host.fail('UPSTREAM_BROKEN', `status ${status}`);
+  else if (hasNoSuchMethod(kind, status)) failWithStatus(host, { ...head, status: 405 });
   else if (head.encoded) host.fail('UPSTREAM_BROKEN', 'Content-Encoding');
   else if (legacy && head.session !== undefined && session === undefined) host.fail('UPSTREAM_BROKEN', 'Mcp-Session-Id is not usable');
   else {
     const fields = session === undefined ? head.relayed : withField(head.relayed, 'mcp-session-id', session);
     if (status >= 400) return openError(host, head, fields);
     if (kind === 'notification' || kind === 'response') host.exchange.accept(202);
-    else if (kind === 'session_end') host.exchange.accept(status === 202 || status === 204 ? status : 200);
-    else return openSuccess(host, head, fields);
+    else if (kind === 'session_end') {
+      host.sessionEnded();
+      host.exchange.accept(status === 202 || status === 204 ? status : 200);
+    } else return openSuccess(host, head, fields);
   }
   return undefined;
 }
@@ -67,10 +70,24 @@ function streamFields(fields: HeaderList): HeaderList {
   return kept;
 }
 
+/** A 403 that may be about the caller: the upstream knows who calls, and says what it refuses. Any other refuses the gateway. */
+function judgesCaller({ call }: AnswerHost, head: UpstreamHead): boolean {
+  const told = call.identity !== undefined && call.route.forward_identity_header !== undefined;
+  return told && call.kind === 'request' && head.media === 'json' && !head.encoded;
+}
+
 function openError(host: AnswerHost, head: UpstreamHead, fields: HeaderList): Answer | undefined {
   if (head.media === 'json') return new ErrorAnswer(host, head, withField(fields, 'content-type', head.content_type));
   failWithStatus(host, head);
   return undefined;
+}
+
+/**
+ * An upstream without a GET stream, or without an end of sessions, that says so as its web framework does. While POSTs go on the session
+ * lives: that a session is unknown is what the answer to a POST or DELETE tells, never that to a GET (RFC 9110 sections 15.5.5, 15.6.2).
+ */
+function hasNoSuchMethod(kind: CallKind, status: number): boolean {
+  return (kind === 'get_stream' && (status === 404 || status === 501)) || (kind === 'session_end' && status === 501);
 }
 
 /** The id for the client: the one it already has, or a new one for what the upstream calls its session. */

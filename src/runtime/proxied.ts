@@ -8,7 +8,7 @@ import { createRatedLog } from '../transport/rated-log.js';
 import type { TunnelEgress } from '../upstream/egress.js';
 import { UpstreamPool } from '../upstream/pool.js';
 import type { OpenSession, ProxiedParts } from './answer.js';
-import { Flight, type FlightRoute, type FlightWatch } from './flight.js';
+import { Flight, type FlightRoute, type FlightWatch, SessionStreams } from './flight.js';
 import { forwardedIdentity } from './forwarded-identity.js';
 import { Lane } from './lane.js';
 import { bindingOf } from './open-answer.js';
@@ -106,6 +106,7 @@ export function createProxied(options: ProxiedOptions, deps: ProxiedDeps): Proxi
     clock,
     onConnected: (seconds) => telemetry.upstreamConnected(name, seconds),
   });
+  const streams = new SessionStreams();
   const lane = new Lane(connections, options.max_waiting ?? 256);
 
   const fly = (call: Call, exchange: Exchange, session: OpenSession | undefined): void => {
@@ -120,6 +121,7 @@ export function createProxied(options: ProxiedOptions, deps: ProxiedDeps): Proxi
       watch,
       lane,
       pool,
+      streams,
     };
     new Flight(parts, route, long ? settledCall(call) : call, exchange, session).start();
   };

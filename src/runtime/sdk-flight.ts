@@ -63,6 +63,9 @@ export class SdkFlight implements AnswerHost {
     this.abort();
   }
 
+  /** A hosted server has no sessions of its own that the gateway would hold anything of. */
+  sessionEnded(): void {}
+
   fail(code: ErrorCode, reason: string, detail?: ErrorDetail): void {
     this.note(code, reason);
     // There is no upstream to speak of: what broke is the server in this process.

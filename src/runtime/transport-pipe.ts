@@ -1,6 +1,6 @@
 import type { Clock } from '../contract/clock.js';
 import type { Log } from '../contract/log.js';
-import type { Transport, TransportFault, WireMessage } from '../contract/transport.js';
+import type { SendOptions, Transport, TransportFault, WireMessage } from '../contract/transport.js';
 import { MODERN, SERVED_REVISIONS } from '../dialect/revisions.js';
 import { TransportDriver } from '../transport/driver.js';
 import type { Launched } from '../transport/launched.js';
@@ -138,11 +138,14 @@ export class TransportPipe implements Launched, Pipe {
 
   async #deliver(text: string, signal: AbortSignal | undefined): Promise<TransportFault | undefined> {
     const session = this.#session_id === undefined ? {} : { session_id: this.#session_id };
-    const options = { ...session, ...(signal === undefined ? {} : { signal }) };
+    const options: SendOptions = { ...session, ...(signal === undefined ? {} : { signal }) };
     const outcome = await this.#driver?.send(text, () => JSON.parse(text) as WireMessage, options);
     if (outcome === undefined || outcome.ok) return undefined;
-    if (signal?.aborted !== true) this.#note(outcome.fault, 'a transport could not deliver a message');
-    return outcome.fault;
+    const { fault } = outcome;
+    // The session is gone (MCP 2025-11-25, Streamable HTTP, "Session Management"): whoever holds it begins another.
+    if (fault.status === 404 && options.session_id !== undefined) this.#lost('exit', fault);
+    else if (signal?.aborted !== true) this.#note(fault, 'a transport could not deliver a message');
+    return fault;
   }
 
   #canSpeak(method: string | undefined): boolean {

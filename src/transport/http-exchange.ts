@@ -1,7 +1,8 @@
 import type { Dispatcher } from 'undici';
 import type { Clock, Timer } from '../contract/clock.js';
 import type { TransportFault, TransportOutcome } from '../contract/transport.js';
-import { judgeAnswer } from '../wire/probe.js';
+import { GatheredBytes, withoutBom } from '../wire/bytes.js';
+import { judgeAnswer, spellsId } from '../wire/probe.js';
 import { SseParser } from '../wire/sse.js';
 import { broken, refused, rpcError } from './http-faults.js';
 
@@ -40,7 +41,7 @@ export class HttpExchange implements Dispatcher.DispatchHandler {
   #status = 0;
   #headers: Readonly<Record<string, string>> = {};
   #sse: SseParser | undefined;
-  #chunks: Buffer[] = [];
+  readonly #body = new GatheredBytes();
   #bytes = 0;
   #answered = false;
   #stopped: TransportFault | undefined;
@@ -83,9 +84,9 @@ export class HttpExchange implements Dispatcher.DispatchHandler {
           if (id !== undefined) this.last_event_id = id;
           if (retry !== undefined) this.retry_ms = retry;
           // A priming event has an id and empty data.
-          if (has_data && data.length > 0 && (event === undefined || event === 'message')) this.#receive(data);
+          if (has_data && data.length > 0 && (event === undefined || event === 'message')) this.#receive(withoutBom(data));
         },
-        onTooLarge: () => this.stop(this.#tooLarge()),
+        onTooLarge: () => this.stop(this.#tooLarge('an event of the answer', ' or 4096 lines')),
       });
     } else if (!endless && Number(this.#headers['content-length'] ?? 0) > max_response_bytes) this.stop(this.#tooLarge());
     return true;
@@ -95,7 +96,7 @@ export class HttpExchange implements Dispatcher.DispatchHandler {
     if (this.#stopped !== undefined) return true;
     this.#bytes += chunk.length;
     if (this.#bytes > this.#parts.max_response_bytes && !(this.#parts.endless && this.#sse !== undefined)) this.stop(this.#tooLarge());
-    else if (this.#sse === undefined) this.#chunks.push(chunk);
+    else if (this.#sse === undefined) this.#body.append(chunk);
     else this.#sse.push(chunk);
     return true;
   }
@@ -118,13 +119,12 @@ export class HttpExchange implements Dispatcher.DispatchHandler {
   }
 
   #outcome(): TransportOutcome<void> {
-    if (!this.#succeeded)
-      return { ok: false, fault: refused({ status: this.#status, headers: this.#headers, body: Buffer.concat(this.#chunks) }) };
+    if (!this.#succeeded) return { ok: false, fault: refused({ status: this.#status, headers: this.#headers, body: this.#whole() }) };
     const { id } = this.#parts;
     if (this.#sse === undefined && id !== undefined) {
       const type = this.#headers['content-type'];
       if (type?.toLowerCase().startsWith('application/json') !== true) return { ok: false, fault: this.#noMessage(type) };
-      const body = Buffer.concat(this.#chunks);
+      const body = this.#whole();
       const rpc = isAnswer(body, id) ? undefined : rpcError(body.toString('utf8'));
       if (rpc !== undefined)
         return {
@@ -156,7 +156,7 @@ export class HttpExchange implements Dispatcher.DispatchHandler {
     if (this.#over) return;
     this.#over = true;
     this.#linger?.cancel();
-    this.#chunks = [];
+    this.#body.take();
     this.#parts.over(reusable);
   }
 
@@ -168,8 +168,14 @@ export class HttpExchange implements Dispatcher.DispatchHandler {
     return { code: 'BROKEN', message: `the server answered ${what}, neither JSON nor an event stream: is this an MCP endpoint?` };
   }
 
-  #tooLarge(): TransportFault {
-    return { code: 'TOO_LARGE', message: `the answer has more than max_response_bytes (${this.#parts.max_response_bytes})` };
+  /** The body, which may begin with a byte order mark (RFC 8259 section 8.1). */
+  #whole(): Buffer {
+    const { buffer, byteOffset, byteLength } = withoutBom(this.#body.take());
+    return Buffer.from(buffer, byteOffset, byteLength);
+  }
+
+  #tooLarge(what = 'the answer', more = ''): TransportFault {
+    return { code: 'TOO_LARGE', message: `${what} has more than max_response_bytes (${this.#parts.max_response_bytes})${more}` };
   }
 }
 
@@ -181,7 +187,7 @@ const LINGER_MS = 1000;
 
 function isAnswer(body: Uint8Array, id: string): boolean {
   const answer = judgeAnswer(body);
-  return answer.kind === 'response' && answer.id === id;
+  return answer.kind === 'response' && spellsId(answer.id, id);
 }
 
 /** A body of declared length, on a connection that the server keeps. */

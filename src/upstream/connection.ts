@@ -26,6 +26,8 @@ export interface ConnectionOwner {
 export class UpstreamConnection implements UpstreamLine {
   /** Monotonic ms after which it must not be used again; the pool's. */
   expires_at_ms = 0;
+  /** Where it stands in a `ConnectionList`; the list's. */
+  slot = -1;
   readonly #socket: UpstreamSocket;
   readonly #owner: ConnectionOwner;
   #listener: UpstreamListener | undefined;

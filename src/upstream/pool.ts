@@ -1,5 +1,6 @@
 import type { Clock, Timer } from '../contract/clock.js';
 import { type ConnectionOwner, UpstreamConnection } from './connection.js';
+import { ConnectionList } from './connection-list.js';
 import { type Connector, createConnector } from './connector.js';
 import type { TunnelEgress } from './egress.js';
 import type { UpstreamLine, UpstreamListener, UpstreamRequest } from './exchange.js';
@@ -30,7 +31,7 @@ export class UpstreamPool implements ConnectionOwner {
   readonly #connector: Connector;
   readonly #options: UpstreamPoolOptions;
   readonly #all = new Set<UpstreamConnection>();
-  readonly #idle: UpstreamConnection[] = [];
+  readonly #idle = new ConnectionList();
   readonly #rest = new Rest((connection) => this.#offer(connection));
   /** Those that are being opened, with what ends the attempt. */
   readonly #opening = new Map<UpstreamConnection, { readonly began_ms: number; readonly limit: Timer }>();
@@ -47,7 +48,7 @@ export class UpstreamPool implements ConnectionOwner {
 
   /** Connections that are idle and being opened, and exchanges that wait for a connection. */
   get stats(): { readonly free: number; readonly pending: number; readonly waiting: number } {
-    return { free: this.#idle.length + this.#rest.size, pending: this.#opening.size, waiting: this.#waiting.size };
+    return { free: this.#idle.size + this.#rest.size, pending: this.#opening.size, waiting: this.#waiting.size };
   }
 
   /** Begins an exchange. After `close` it fails at once with `STOPPED`. */
@@ -68,7 +69,7 @@ export class UpstreamPool implements ConnectionOwner {
     this.#closed = true;
     this.#sweep?.cancel();
     const unused = this.#waiting.size > 0 ? [] : [...this.#rest.all(), ...this.#opening.keys()];
-    for (const connection of [...this.#idle, ...unused]) connection.end(stopped());
+    for (const connection of [...this.#idle.all(), ...unused]) connection.end(stopped());
     if (this.#all.size === 0) return;
     let limit: Timer | undefined;
     await new Promise<void>((resolve) => {
@@ -98,8 +99,7 @@ export class UpstreamPool implements ConnectionOwner {
     this.#all.delete(connection);
     if (this.#rest.delete(connection)) this.#provide();
     else if (this.#attempted(connection) === undefined) {
-      const at = this.#idle.indexOf(connection);
-      if (at >= 0) this.#idle.splice(at, 1);
+      this.#idle.delete(connection);
     } else if (this.#waiting.size > this.#opening.size + this.#rest.size) {
       // One attempt, one failure: the others have attempts of their own.
       for (const waiting of this.#waiting) {
@@ -130,7 +130,7 @@ export class UpstreamPool implements ConnectionOwner {
   }
 
   #take(): UpstreamConnection | undefined {
-    const now_ms = this.#idle.length === 0 ? 0 : this.#options.clock.mono_ms();
+    const now_ms = this.#idle.size === 0 ? 0 : this.#options.clock.mono_ms();
     for (;;) {
       const connection = this.#idle.pop();
       if (connection === undefined || connection.expires_at_ms > now_ms) return connection;
@@ -155,8 +155,8 @@ export class UpstreamPool implements ConnectionOwner {
 
   #expire(): void {
     const now_ms = this.#options.clock.mono_ms();
-    for (const connection of this.#idle.filter((idle) => idle.expires_at_ms <= now_ms)) connection.end(stopped());
-    if (this.#idle.length > 0) return;
+    for (const connection of this.#idle.all()) if (connection.expires_at_ms <= now_ms) connection.end(stopped());
+    if (this.#idle.size > 0) return;
     this.#sweep?.cancel();
     this.#sweep = undefined;
   }

@@ -1,4 +1,5 @@
 import type { UpstreamConnection } from './connection.js';
+import { ConnectionList } from './connection-list.js';
 
 /**
  * Where a connection waits after an answer, until a whole poll of the event loop has found nothing more to read on it. What an
@@ -8,8 +9,8 @@ import type { UpstreamConnection } from './connection.js';
 export class Rest {
   readonly #rested: (connection: UpstreamConnection) => void;
   /** Answered in this turn, and in the one before. */
-  #fresh: UpstreamConnection[] = [];
-  #resting: UpstreamConnection[] = [];
+  #fresh = new ConnectionList();
+  #resting = new ConnectionList();
   #turn: NodeJS.Immediate | undefined;
   #hurried = false;
 
@@ -18,7 +19,7 @@ export class Rest {
   }
 
   get size(): number {
-    return this.#fresh.length + this.#resting.length;
+    return this.#fresh.size + this.#resting.size;
   }
 
   add(connection: UpstreamConnection): void {
@@ -28,7 +29,7 @@ export class Rest {
 
   /** False: it did not rest here. */
   delete(connection: UpstreamConnection): boolean {
-    return remove(this.#fresh, connection) || remove(this.#resting, connection);
+    return this.#fresh.delete(connection) || this.#resting.delete(connection);
   }
 
   /** Somebody waits for one of these: polls return at once until nobody rests. */
@@ -38,16 +39,15 @@ export class Rest {
   }
 
   all(): UpstreamConnection[] {
-    return [...this.#fresh, ...this.#resting];
+    return [...this.#fresh.all(), ...this.#resting.all()];
   }
 
   readonly #pass = (): void => {
-    const rested = this.#resting;
-    this.#resting = this.#fresh;
-    this.#fresh = [];
-    if (this.#resting.length === 0) this.#hurried = false;
-    this.#turn = this.#resting.length === 0 ? undefined : this.#next();
-    for (const connection of rested) this.#rested(connection);
+    const rested = this.#resting.takeAll();
+    [this.#resting, this.#fresh] = [this.#fresh, this.#resting];
+    if (this.#resting.size === 0) this.#hurried = false;
+    this.#turn = this.#resting.size === 0 ? undefined : this.#next();
+    for (const connection of rested) if (connection !== undefined) this.#rested(connection);
   };
 
   /** Without a hurry it only follows the next poll, and does not cut it short. */
@@ -55,10 +55,4 @@ export class Rest {
     const turn = setImmediate(this.#pass);
     return this.#hurried ? turn : turn.unref();
   }
-}
-
-function remove(list: UpstreamConnection[], connection: UpstreamConnection): boolean {
-  const at = list.indexOf(connection);
-  if (at >= 0) list.splice(at, 1);
-  return at >= 0;
 }

@@ -1,7 +1,6 @@
-import { knownKey, plainEnd } from './answer-keys.js';
-import { toText } from './text.js';
+import { fromHeld, knownKey, plainEnd, utf8Text } from './answer-keys.js';
 
-export { sameId } from './id.js';
+export { sameId, spellsId, withId } from './id.js';
 
 /** What a JSON-RPC message that passes by turned out to be. */
 export interface Answer {
@@ -9,6 +8,9 @@ export interface Answer {
   readonly kind: 'response' | 'notification' | 'request' | 'other';
   /** Raw JSON text; undefined when absent, null or longer than 2 048 bytes. */
   readonly id: string | undefined;
+  /** First and after-last byte of the value of `id`, a null too, in all that was pushed; -1 when there is none or it has not ended. */
+  readonly id_from: number;
+  readonly id_to: number;
   readonly method: string | undefined;
   readonly outcome: 'ok' | 'tool_error' | 'rpc_error';
   /** `error.code`, when it is an integer. */
@@ -50,6 +52,10 @@ export class AnswerProbe {
   #holding = false;
   #id: string | undefined;
   #has_id = false;
+  #id_from = -1;
+  #id_to = -1;
+  /** Bytes that were pushed before the current chunk. */
+  #before = 0;
   #method: string | undefined;
   #has_result = false;
   #has_error = false;
@@ -61,10 +67,12 @@ export class AnswerProbe {
     while (i < chunk.length) {
       if (this.#string) i = this.#holding ? this.#holdString(chunk, i) : this.#passString(chunk, i);
       else if (this.#depth > this.#watched) i = this.#passNested(chunk, i);
-      else this.#structure(chunk[i++]!);
+      else this.#structure(chunk[i]!, i++);
     }
+    this.#before += chunk.length;
   }
 
+  /** What is known so far; all of it once everything was pushed. */
   finish(): Answer {
     const method = this.#method;
     const answered = this.#has_result || this.#has_error;
@@ -78,6 +86,8 @@ export class AnswerProbe {
             ? 'notification'
             : 'request',
       id: this.#id,
+      id_from: this.#id_from,
+      id_to: this.#id_to,
       method,
       outcome: !is_response ? 'ok' : this.#has_error ? 'rpc_error' : this.#is_error ? 'tool_error' : 'ok',
       rpc_code: is_response && this.#has_error ? this.#rpc_code : undefined,
@@ -87,32 +97,32 @@ export class AnswerProbe {
   }
 
   /** One byte outside strings at a watched level. */
-  #structure(c: number): void {
+  #structure(c: number, at: number): void {
     switch (c) {
       case 0x20:
       case 0x09:
       case 0x0a:
       case 0x0d:
-        this.#endScalar();
+        this.#endScalar(at);
         return;
       case 0x22:
         this.#inObject();
         this.#string = true;
         this.#held = '';
         this.#holding = this.#at_key || this.#wanted();
-        if (!this.#at_key) this.#valueStarts(c);
+        if (!this.#at_key) this.#valueStarts(c, at);
         return;
       case 0x7b:
       case 0x5b:
-        this.#open(c);
+        this.#open(c, at);
         return;
       case 0x7d:
       case 0x5d:
-        this.#endScalar();
+        this.#endScalar(at);
         this.#close();
         return;
       case 0x2c:
-        this.#endScalar();
+        this.#endScalar(at);
         this.#at_key = true;
         return;
       case 0x3a:
@@ -120,7 +130,7 @@ export class AnswerProbe {
         return;
       default:
         this.#inObject();
-        if (this.#held === '') this.#valueStarts(c);
+        if (this.#held === '') this.#valueStarts(c, at);
         if (this.#held.length <= MAX_HELD) this.#held += String.fromCharCode(c);
     }
   }
@@ -132,9 +142,9 @@ export class AnswerProbe {
     this.#foreign ||= !this.#closed;
   }
 
-  #open(c: number): void {
+  #open(c: number, at: number): void {
     if (c !== 0x7b || this.#closed) this.#inObject();
-    this.#valueStarts(c);
+    this.#valueStarts(c, at);
     this.#depth++;
     if (this.#depth === 2 && c === 0x7b && (this.#key === 'result' || this.#key === 'error')) {
       this.#outer_key = this.#key;
@@ -158,30 +168,36 @@ export class AnswerProbe {
     return this.#depth === 1 && (this.#key === 'id' || this.#key === 'method');
   }
 
-  #valueStarts(c: number): void {
+  #valueStarts(c: number, at: number): void {
     if (this.#depth !== 1) return;
     if (this.#key === 'id') {
       // Of two ids one reader takes the first, another the last.
       this.#broken ||= this.#has_id;
       this.#has_id = true;
+      this.#id_from = this.#before + at;
     } else if (this.#key === 'result') this.#has_result = true;
     else if (this.#key === 'error') this.#has_error = c !== 0x6e;
   }
 
   /** A string ended that was held: a key or a kept value. */
-  #endHeld(): void {
+  #endHeld(end: number): void {
     const raw = this.#held.length > MAX_HELD ? undefined : this.#held;
     this.#held = '';
     if (this.#at_key) this.#key = raw === undefined ? '' : (fromHeld(raw) ?? '');
-    else if (this.#key === 'id') this.#id = raw === undefined ? undefined : `"${utf8Text(raw)}"`;
-    else this.#method = raw === undefined ? undefined : fromHeld(raw);
+    else if (this.#key === 'id') {
+      this.#id = raw === undefined ? undefined : `"${utf8Text(raw)}"`;
+      this.#id_to = this.#before + end;
+    } else this.#method = raw === undefined ? undefined : fromHeld(raw);
   }
 
-  #endScalar(): void {
+  #endScalar(at: number): void {
     const raw = this.#held;
     if (raw === '') return;
     this.#held = '';
-    if (this.#depth === 1 && this.#key === 'id') this.#id = raw === 'null' || raw.length > MAX_HELD ? undefined : raw;
+    if (this.#depth === 1 && this.#key === 'id') {
+      this.#id = raw === 'null' || raw.length > MAX_HELD ? undefined : raw;
+      this.#id_to = this.#before + at;
+    }
     if (this.#depth !== 2) return;
     if (this.#outer_key === 'result' && this.#key === 'isError') this.#is_error = raw === 'true';
     if (this.#outer_key === 'error' && this.#key === 'code') this.#rpc_code = /^-?[0-9]{1,15}$/.test(raw) ? Number(raw) : undefined;
@@ -203,7 +219,7 @@ export class AnswerProbe {
       else if (c === 0x22) {
         this.#string = false;
         this.#holding = false;
-        this.#endHeld();
+        this.#endHeld(i + 1);
         return i + 1;
       }
       if (this.#held.length <= MAX_HELD) this.#held += String.fromCharCode(c);
@@ -269,21 +285,3 @@ const NESTED = new Uint8Array(256);
 NESTED[0x22] = QUOTE;
 NESTED[0x7b] = NESTED[0x5b] = OPENS;
 NESTED[0x7d] = NESTED[0x5d] = CLOSES;
-
-/** Held bytes as UTF-8 text. */
-function utf8Text(held: string): string {
-  return /^[\x00-\x7f]*$/.test(held) ? held : new TextDecoder().decode(toBytes(held));
-}
-
-/** Held content of a string, decoded; undefined when it is no JSON. */
-function fromHeld(held: string): string | undefined {
-  if (/^[\x20-\x5b\x5d-\x7e]*$/.test(held)) return held;
-  const bytes = toBytes(held);
-  try {
-    return toText(bytes, 0, bytes.length);
-  } catch {
-    return undefined;
-  }
-}
-
-const toBytes = (held: string): Uint8Array => Uint8Array.from(held, (character) => character.charCodeAt(0));

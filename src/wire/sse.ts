@@ -14,7 +14,7 @@ export interface SseEvent {
 }
 
 export interface SseParserOptions {
-  /** Most bytes of one event's data, which has at most 65 536 lines. A larger event is reported once, never held, and skipped to its blank line. */
+  /** Most bytes of one event's data, which has at most 4 096 lines. A larger event is reported once, never held, and skipped to its blank line. */
   readonly max_event_bytes: number;
   onEvent(event: SseEvent): void;
   onTooLarge(): void;
@@ -173,7 +173,7 @@ export function encodeSse(fields: SseFields): Uint8Array {
 const LF = 0x0a;
 const CR = 0x0d;
 const COLON = 0x3a;
-const MAX_DATA_LINES = 65_536;
+const MAX_DATA_LINES = 4096;
 /** The name of the longest field, its colon and space, and a BOM: held with a line but no part of its value. */
 const SLACK_BYTES = 16;
 const encoder = new TextEncoder();

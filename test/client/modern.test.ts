@@ -189,4 +189,45 @@ describe('a client of a modern server', () => {
     await client.close();
     await server.close();
   });
+
+  it('takes an answer whose id is the string of its own, and JSON behind a byte order mark', async () => {
+    const bom = '\ufeff';
+    const result = { resultType: 'complete', content: [{ type: 'text', text: 'hé' }] };
+    const reply = modern((message, _request, response) => {
+      const text = JSON.stringify({ jsonrpc: '2.0', id: message.id, result });
+      const spelt = JSON.stringify({ jsonrpc: '2.0', id: String(message.id), result });
+      const json = (body: string) => void response.writeHead(200, { 'content-type': 'application/json' }).end(body);
+      const events = (body: string) => void response.writeHead(200, { 'content-type': 'text/event-stream' }).end(body);
+      switch (message.params?.name) {
+        case 'json':
+          json(spelt);
+          return ANSWERED;
+        case 'marked':
+          json(`${bom}${text}`);
+          return ANSWERED;
+        case 'event':
+          events(`data: ${spelt}\n\n`);
+          return ANSWERED;
+        case 'marked events':
+          events(`${bom}data: ${bom}${text}\n\n`);
+          return ANSWERED;
+        case 'refused':
+          response.writeHead(403).end(`${bom}{"jsonrpc":"2.0","id":null,"error":{"code":-32003,"message":"not yours"}}`);
+          return ANSWERED;
+        case 'lines':
+          events(`${'data:\n'.repeat(4096)}data: ${text}\n\n`);
+          return ANSWERED;
+        default:
+          return undefined;
+      }
+    });
+    const server = await startAnswers(reply);
+    const client = await connect({ http: `${server.url}/mcp` });
+    for (const name of ['json', 'marked', 'event', 'marked events'])
+      assert.deepEqual((await client.callTool(name)).content, result.content, name);
+    assert.match((await failure(client.callTool('refused'))).message, /not yours/);
+    assert.equal((await failure(client.callTool('lines'))).code, 'TOO_LARGE');
+    await client.close();
+    await server.close();
+  });
 });

@@ -168,18 +168,26 @@ describe('proxied: event streams', () => {
     assert.equal(upstream.seen.at(-1)?.headers.accept, 'text/event-stream');
   });
 
-  it('junk and answers to other ids are dropped and logged, an error without id passes', async () => {
-    const kept = '{"jsonrpc":"2.0","id":null,"error":{"code":-32700,"message":"x"}}';
-    const sent = ['hello', '[1]', '{"a":1', '{"jsonrpc":"2.0","id":2,"result":{}}', kept, final];
-    answer = (_request, response) => void head(response).end(sent.map((line) => `data: ${line}\n\n`).join(''));
-    const lines = bench.log.lines.length;
-    const exchange = bench.send(call);
-    assert.equal((await exchange.done).reason, 'source');
-    assert.deepEqual(
-      exchange.writes,
-      [kept, final].map((line) => `data: ${line}\n\n`),
-    );
-    assert.equal(bench.log.lines.length, lines + 4);
+  it('junk and answers to other ids are dropped and logged; an error without an id ends the call', async () => {
+    const sent = [
+      'hello',
+      '[1]',
+      '{"a":1',
+      '{"jsonrpc":"2.0","id":2,"result":{}}',
+      '{"jsonrpc":"2.0","id":2,"error":{"code":-1,"message":"x"}}',
+    ];
+    const lost = '{"jsonrpc":"2.0","id":null,"error":{"code":-32700,"message":"x"}}';
+    for (const [last, told] of [
+      [final, final],
+      [lost, lost.replace('null', '1')],
+    ] as const) {
+      answer = (_request, response) => void head(response).end([...sent, last].map((line) => `data: ${line}\n\n`).join(''));
+      const lines = bench.log.lines.length;
+      const exchange = bench.send(call);
+      assert.equal((await exchange.done).reason, 'source');
+      assert.deepEqual(exchange.writes, [`data: ${told}\n\n`]);
+      assert.equal(bench.log.lines.length, lines + 5);
+    }
   });
 
   it('an event over max_event_bytes ends the stream with an error event', async () => {

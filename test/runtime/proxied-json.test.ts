@@ -106,7 +106,7 @@ describe('proxied: JSON answers', () => {
       '{"jsonrpc":"2.0","method":"x"}',
       '{"jsonrpc":"2.0","id":2,"result":{}}',
       '{"jsonrpc":"2.0","id":2,"id":1,"result":{}}',
-      '{"jsonrpc":"2.0","id":"1","result":{}}',
+      '{"jsonrpc":"2.0","id":"01","result":{}}',
     ];
     for (const body of bodies) assert.equal(code(await ask(reply(200, json, body))), 'fail 502 UPSTREAM_BROKEN', body);
     assert.equal(code(await ask(reply(200, { 'Content-Type': 'text/html' }, '<p>'))), 'fail 502 UPSTREAM_BROKEN');
@@ -142,7 +142,7 @@ describe('proxied: JSON answers', () => {
     const relayed = await ask(reply(404, json, body));
     assert.deepEqual(
       [relayed.by, relayed.status, relayed.outcome, relayed.rpc_code, relayed.body.toString()],
-      ['respond', 404, 'rpc_error', -32601, body],
+      ['respond', 404, 'rpc_error', -32601, body.replace('"server-error"', '1')],
     );
     const busy = await ask(reply(429, { 'Content-Type': 'text/plain', 'Retry-After': '3' }, 'slow down'));
     assert.equal(code(busy), 'fail 429 UPSTREAM_ANSWER');

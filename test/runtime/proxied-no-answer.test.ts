@@ -89,4 +89,26 @@ describe('proxied: no answer', () => {
       );
     }
   });
+
+  it('an event of more than 4 096 lines ends the stream with an error event, or the call of a client that takes JSON only', async () => {
+    const final = '{"jsonrpc":"2.0","id":1,"result":{}}';
+    let body = '';
+    const upstream = await startUpstream(
+      (_request, response) => void response.writeHead(200, { 'Content-Type': 'text/event-stream' }).end(body),
+    );
+    const bench = await openProxied(`${upstream.url}/mcp`);
+    const call = modernCall('tools/call', { name: 'x' });
+    const lines = (count: number): string => `${'data:\n'.repeat(count - 1)}data: ${final}\n\n`;
+    for (const accepts_events of [true, false]) {
+      body = lines(4096);
+      assert.equal((await bench.send(call, { accepts_events }).done).outcome, 'ok');
+      body = lines(4097);
+      const exchange = bench.send(call, { accepts_events });
+      const result = await exchange.done;
+      const code = accepts_events ? JSON.parse(exchange.writes[0]?.slice(6) ?? '{}').error.data.code : result.error?.code;
+      assert.equal(code, 'UPSTREAM_BROKEN');
+    }
+    await bench.runtime.close(1000);
+    await upstream.close();
+  });
 });

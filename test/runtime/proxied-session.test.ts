@@ -73,7 +73,7 @@ describe('proxied: legacy sessions', () => {
     }
     assert.equal(told(await bench.send(legacyBare('session_end', { identity: alice })).done), '400 SESSION_REQUIRED');
     assert.equal(upstream.seen.length, count);
-    assert.equal(told(await bench.send(legacyBare('get_stream', { identity: alice })).done), '404 UPSTREAM_ANSWER');
+    assert.equal(told(await bench.send(legacyCall('tools/list', {}, { identity: alice })).done), '404 UPSTREAM_ANSWER');
     assert.equal(upstream.seen.length, count + 1);
   });
 

@@ -81,7 +81,10 @@ test('an event of exactly the limit passes; a larger one is reported once and sk
     assert.deepEqual(run([`:${x}${x}${x}${x}\ndata: b\n\n`], 20), [{ data: 'b' }]);
     assert.deepEqual(run([`id: ${x}${x}${x}\ndata: a\n\ndata: b\n\n`], 20), ['too large', { data: 'b' }]);
   }
-  assert.deepEqual(parse([`${'data\n'.repeat(65_537)}\ndata: b\n\n`], 1e9), ['too large', { data: 'b' }]);
+  for (const line of ['data\n', 'data:\n', 'data: 1\n', 'data: {}\r\n']) {
+    assert.equal(parse([`${line.repeat(4096)}\n`], 1e9).length, 1);
+    for (const count of [4097, 64_000]) assert.deepEqual(parse([`${line.repeat(count)}\ndata: b\n\n`], 1e9), ['too large', { data: 'b' }]);
+  }
 });
 
 test('data of one line in one chunk is not copied', () => {

@@ -8,7 +8,10 @@ const ForwardIdentitySchema = section(
       maxLength: 128,
     }),
   },
-  { description: 'Tell the upstream who calls.' },
+  {
+    description:
+      'Tell the upstream who calls. Its 403 with a JSON-RPC error of the call’s id then judges the caller and is relayed; without this it is 502 UPSTREAM_REFUSED.',
+  },
 );
 
 const RouteSchema = section(

@@ -1,5 +1,6 @@
 import type { ErrorCode } from '../../errors/codes.js';
 import type { Pipe, PipeEnd } from '../../transport/pipe.js';
+import { withoutBom } from '../../wire/bytes.js';
 import type { Envelope } from '../../wire/scan.js';
 import { type Response, readIncoming } from './incoming.js';
 
@@ -100,7 +101,8 @@ export class Peer {
     this.#lose(code);
   }
 
-  #message(line: Uint8Array): void {
+  #message(raw: Uint8Array): void {
+    const line = withoutBom(raw);
     if (this.#closed || line.length === 0) return;
     const message = readIncoming(line);
     switch (message.kind) {
@@ -108,7 +110,7 @@ export class Peer {
         return this.#answer(line, message);
       case 'progress':
       case 'event': {
-        const waiting = this.#waiting.get(message.id);
+        const waiting = this.#waiting.get(toOurs(message.id));
         if (waiting === undefined) this.#options.junk(this.#was(message.id) ? 'late' : 'unknown_id');
         else waiting.noticed(line, message.kind);
         return;
@@ -138,14 +140,16 @@ export class Peer {
   }
 
   #take(id: string): Waiting | undefined {
-    const waiting = this.#waiting.get(id);
-    this.#waiting.delete(id);
+    const ours = toOurs(id);
+    const waiting = this.#waiting.get(ours);
+    this.#waiting.delete(ours);
     return waiting;
   }
 
   /** True for an id that was once given out. */
   #was(id: string): boolean {
-    return /^[1-9][0-9]{0,14}$/.test(id) && Number(id) < this.#next;
+    const ours = toOurs(id);
+    return /^[1-9][0-9]{0,14}$/.test(ours) && Number(ours) < this.#next;
   }
 
   #end(end: PipeEnd): void {
@@ -161,3 +165,11 @@ export class Peer {
     for (const request of waiting) request.lost(code);
   }
 }
+
+/** Ids of ours are integers. Some servers answer with a string of the same digits. */
+function toOurs(id: string): string {
+  return id.charCodeAt(0) === QUOTE ? (SPELT.exec(id)?.[1] ?? id) : id;
+}
+
+const QUOTE = 0x22;
+const SPELT = /^"([1-9][0-9]{0,14})"$/;

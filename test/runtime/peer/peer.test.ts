@@ -42,11 +42,27 @@ describe('a peer', () => {
     says('{"jsonrpc":"2.0","id":1,"result":{}}');
     says('{"jsonrpc":"2.0","id":3,"result":{}}');
     says('{"jsonrpc":"2.0","id":"1","result":{}}');
+    says('{"jsonrpc":"2.0","id":"01","result":{}}');
     says('');
     says('{"jsonrpc":"2.0","method":"notifications/x"}');
     assert.deepEqual(told, ['b answered tool_error', 'a answered rpc_error']);
-    assert.deepEqual(junk, ['late', 'unknown_id', 'unknown_id', 'unheard']);
+    assert.deepEqual(junk, ['late', 'unknown_id', 'late', 'unknown_id', 'unheard']);
     assert.equal(peer.pending, 0);
+  });
+
+  it('takes the string of an id for the id: in answers, broken ones too, progress and events; a byte order mark is no part of a line', () => {
+    const { peer, told, junk, waiting, says } = open(8);
+    for (const name of ['a', 'b', 'c', 'd', 'e']) peer.open(waiting(name));
+    says('{"jsonrpc":"2.0","method":"notifications/progress","params":{"progressToken":"1","progress":1}}');
+    says('{"jsonrpc":"2.0","method":"notifications/x","params":{"_meta":{"io.modelcontextprotocol/subscriptionId":"2"}}}');
+    says('{"jsonrpc":"2.0","id":"1","result":{}}');
+    says('{"jsonrpc":"2.0","id":"2","error":{"code":-1,"message":""}}');
+    says('{"jsonrpc":"2.0","id":"3","result":{},"Result":{}}');
+    says('\ufeff{"jsonrpc":"2.0","id":4,"result":{}}');
+    for (const id of ['"5 "', '"05"', '5.0', '"+5"', '"0x5"', '50', '"50"', '"five"']) says(`{"jsonrpc":"2.0","id":${id},"result":{}}`);
+    assert.deepEqual(told, ['a progress', 'b event', 'a answered ok', 'b answered rpc_error', 'c lost UPSTREAM_BROKEN', 'd answered ok']);
+    assert.equal(peer.pending, 1);
+    assert.equal(junk.length, 9);
   });
 
   it('bounds what waits, and forgets', () => {

@@ -1,0 +1,61 @@
+import type { UpstreamConnection } from './connection.js';
+
+/**
+ * Connections in the order in which they were added. One of them leaves in constant time wherever it stands, so that an upstream that
+ * closes all of its idle connections at once costs no more than their number. A connection is in one list at most.
+ */
+export class ConnectionList {
+  /** What has left is a hole; there are never more holes than connections, but for a few. */
+  #slots: (UpstreamConnection | undefined)[] = [];
+  #size = 0;
+
+  get size(): number {
+    return this.#size;
+  }
+
+  push(connection: UpstreamConnection): void {
+    connection.slot = this.#slots.length;
+    this.#slots.push(connection);
+    this.#size += 1;
+  }
+
+  /** Takes out the one that was added last. */
+  pop(): UpstreamConnection | undefined {
+    for (;;) {
+      const connection = this.#slots.pop();
+      if (connection === undefined && this.#slots.length > 0) continue;
+      if (connection !== undefined) this.#size -= 1;
+      return connection;
+    }
+  }
+
+  /** False: it is not in this list. */
+  delete(connection: UpstreamConnection): boolean {
+    if (this.#slots[connection.slot] !== connection) return false;
+    this.#slots[connection.slot] = undefined;
+    this.#size -= 1;
+    if (this.#slots.length > 2 * this.#size + MAX_HOLES) this.#close();
+    return true;
+  }
+
+  /** Takes all out; what left before is undefined. */
+  takeAll(): readonly (UpstreamConnection | undefined)[] {
+    const slots = this.#slots;
+    this.#slots = [];
+    this.#size = 0;
+    return slots;
+  }
+
+  /** A copy. */
+  all(): UpstreamConnection[] {
+    return this.#slots.filter((connection) => connection !== undefined);
+  }
+
+  /** Closes the holes. As many connections have left since the last time as are moved now. */
+  #close(): void {
+    this.#slots = this.all();
+    for (const [slot, connection] of this.#slots.entries()) if (connection !== undefined) connection.slot = slot;
+  }
+}
+
+const MAX_HOLES = 32;
