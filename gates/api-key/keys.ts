@@ -32,14 +32,14 @@ export async function readKeys(keys: readonly Key[], folder: string): Promise<re
   return known;
 }
 
-/** The first word of a file, as sha256sum writes it. */
+/** The first word of a file, as sha256sum writes it; a byte order mark before it is ignored. */
 async function readDigest(path: string, name: string): Promise<string> {
   let text: string;
   try {
     const file = await open(path);
     try {
       const { buffer, bytesRead } = await file.read(Buffer.alloc(MAX_FILE_BYTES), 0, MAX_FILE_BYTES, 0);
-      text = buffer.toString('latin1', 0, bytesRead);
+      text = buffer.toString('utf8', 0, bytesRead).replace(/^\ufeff/, '');
     } finally {
       await file.close();
     }

@@ -7,6 +7,7 @@ import { checkClock } from './clock-difference.js';
 import { checkDrain, type DrainTimes } from './drain.js';
 import { checkFiles } from './files.js';
 import { checkIssuers, issuersOf } from './issuers.js';
+import { checkAudiences } from './login.js';
 import { checkOpenFiles } from './open-files.js';
 import { type Credentials, checkRoutes } from './routes.js';
 import { checkSessions } from './sessions.js';
@@ -35,6 +36,7 @@ export async function examine(loaded: LoadedConfig, options: ExamineOptions): Pr
     checkCertificates(loaded, clock),
     checkDrain(config, options),
     checkOpenFiles(config, options.limits),
+    checkAudiences(loaded),
     ...checkIssuers(loaded, egress),
     ...checkUpstreams(config, egress),
     checkClock([...issuers, ...upstreamsOf(config)], clock, egress),

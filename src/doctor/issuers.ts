@@ -5,8 +5,9 @@ import { createFileSource, createRemoteSource } from '../../gates/oauth-bearer/k
 import { SourceFailure } from '../../gates/oauth-bearer/source-failure.js';
 import type { LoadedConfig } from '../config/load.js';
 import { type Egress, NO_PROXY } from '../contract/egress.js';
-import { type Check, type Finding, fail, ok } from './check.js';
+import { type Check, type Finding, fail, ok, warn } from './check.js';
 import { knock, viaProxy, whyUnreachable } from './knock.js';
+import { type LoginServers, loginServers, lookAtLogin } from './login.js';
 
 /** An issuer that a gate trusts, and where its keys are. */
 interface Trusted {
@@ -18,7 +19,13 @@ interface Trusted {
 /** That the metadata and the keys of each issuer can be had, in the way the gate gets them; and that the services answer which gates ask. */
 export function checkIssuers(loaded: LoadedConfig, egress: Egress = NO_PROXY): readonly Check[] {
   const keys = new Map(trusted(loaded).map((one) => [JSON.stringify(one), one]));
-  return [...[...keys.values()].map((one) => checkKeys(one, loaded.folder, egress)), ...services(loaded, egress)];
+  const logins = loginServers(loaded);
+  const issuers = new Set([...keys.values()].map(({ issuer }) => issuer));
+  return [
+    ...[...keys.values()].map((one) => checkKeys(one, loaded.folder, egress, logins)),
+    ...[...logins.keys()].filter((server) => !issuers.has(server)).map((server) => checkLogin(server, egress, logins)),
+    ...services(loaded, egress),
+  ];
 }
 
 /** Every issuer of the config, once. */
@@ -40,17 +47,16 @@ function trusted({ config }: LoadedConfig): readonly Trusted[] {
   });
 }
 
-function checkKeys({ issuer, jwks_uri, jwks_file }: Trusted, folder: string, egress: Egress): Check {
+function checkKeys({ issuer, jwks_uri, jwks_file }: Trusted, folder: string, egress: Egress, logins: LoginServers): Check {
   const name = `issuer ${issuer}`;
   return {
     name,
     async run(signal) {
-      const source =
-        jwks_file === undefined
-          ? createRemoteSource(createEndpoint({ kind: 'close' }, egress), issuer, jwks_uri)
-          : createFileSource(folder, jwks_file);
+      const endpoint = createEndpoint({ kind: 'close' }, egress);
+      const source = jwks_file === undefined ? createRemoteSource(endpoint, issuer, jwks_uri) : createFileSource(folder, jwks_file);
       try {
-        const { size } = await source.load(false, signal);
+        const { size, skipped } = await source.load(false, signal);
+        const late = logins.get(issuer);
         const from =
           jwks_file === undefined
             ? jwks_uri === undefined
@@ -59,11 +65,33 @@ function checkKeys({ issuer, jwks_uri, jwks_file }: Trusted, folder: string, egr
             : 'its keys are in jwks_file';
         return [
           ok(name, `${from}: ${size} ${size === 1 ? 'key' : 'keys'}${jwks_file === undefined ? viaProxy(jwks_uri ?? issuer, egress) : ''}`),
+          ...skipped
+            .filter(({ faulty }) => faulty)
+            .map(({ key, why }) => warn(name, `${key} is skipped: ${why}`, 'Have the key replaced there; the others serve.')),
+          ...(late === undefined || jwks_file !== undefined ? [] : await lookAtLogin(name, endpoint, issuer, late, signal)),
         ];
       } catch (error) {
         return [explain(name, error)];
       } finally {
         await source.close();
+        await endpoint.close();
+      }
+    },
+  };
+}
+
+/** An authorization server that a discovery document names and no gate has as its issuer. */
+function checkLogin(server: string, egress: Egress, logins: LoginServers): Check {
+  const name = `authorization server ${server}`;
+  return {
+    name,
+    async run(signal) {
+      const endpoint = createEndpoint({ kind: 'close' }, egress);
+      try {
+        const findings = await lookAtLogin(name, endpoint, server, logins.get(server) ?? [], signal);
+        return findings.length === 0 ? [ok(name, 'clients can log in there')] : findings;
+      } finally {
+        await endpoint.close();
       }
     },
   };

@@ -14,11 +14,12 @@ export interface Knock {
 export interface KnockAnswer {
   readonly status: number;
   readonly headers: Readonly<Record<string, string | readonly string[] | undefined>>;
-  /** At most the first 64 KiB. */
+  /** At most the first 64 KiB, without a byte order mark. */
   readonly body: string;
 }
 
 const MAX_BODY_BYTES = 65_536;
+const utf8 = new TextDecoder();
 
 /** Sends one request on a connection of its own, TLS verified, no redirect followed. Rejects with Node's or undici's error. */
 export async function knock(url: string, asked: Knock, signal: AbortSignal): Promise<KnockAnswer> {
@@ -38,7 +39,7 @@ export async function knock(url: string, asked: Knock, signal: AbortSignal): Pro
         if (size > MAX_BODY_BYTES) break;
       }
     }
-    return { status, headers: fields, body: Buffer.concat(chunks).toString('utf8', 0, MAX_BODY_BYTES) };
+    return { status, headers: fields, body: utf8.decode(Buffer.concat(chunks).subarray(0, MAX_BODY_BYTES)) };
   } finally {
     await agent.destroy();
   }

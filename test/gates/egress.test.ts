@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { createEndpoint } from '../../gates/oauth-bearer/endpoint.js';
 import { builtins } from '../../gates/index.js';
+import { createEndpoint } from '../../gates/oauth-bearer/endpoint.js';
 import type { GateModule } from '../../src/gate.js';
 import { makeHead, makeHost, openGate } from '../../src/testing.js';
 import { createCollector } from '../../src/tracing/collector.js';

@@ -28,6 +28,7 @@ configTable(
       { keys: [{ name: 'probe', sha256_file: file('sum', `${hash('a').toUpperCase()}  -\n`) }] },
       undefined,
     ],
+    ['a file that begins with a byte order mark', { keys: [{ name: 'a', sha256_file: file('bom', `\ufeff${hash('x')}\r\n`) }] }, undefined],
     ['no keys', { keys: [] }, 'options.keys: must NOT have fewer than 1 items'],
     ['neither digest nor file', { keys: [{ name: 'a' }] }, 'key "a": give either sha256_file or sha256'],
     ['digest and file', { keys: [{ ...key('a', 'a'), sha256_file: 'x' }] }, 'key "a": give either sha256_file or sha256'],
