@@ -39,6 +39,7 @@ function open(status: number, session_id: string | undefined) {
       max_sessions: 4,
       max_sessions_per_caller: 4,
       idle_ttl_ms: 60_000,
+      bridge: { probe_timeout_ms: 5000, era_ttl_ms: 300_000 },
       version: '1',
     },
     {
