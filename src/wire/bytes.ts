@@ -15,6 +15,11 @@ export class HeldBytes {
     return this.#length === 0 ? undefined : this.#bytes[0];
   }
 
+  /** Everything that is held; only until the next `append`. */
+  get bytes(): Uint8Array {
+    return this.#bytes.subarray(0, this.#length);
+  }
+
   append(part: Uint8Array): void {
     const length = this.#length + part.length;
     if (this.#length === 0) {
