@@ -20,17 +20,20 @@ const BROKEN: readonly [AnswerOutcome, GateDecision] = [
   },
 ];
 
-/** What an answer means: 2xx passes, 401 and 403 refuse with their challenge, everything else is broken. */
-export function toDecision(answer: Answer, identity: Options['identity']): readonly [AnswerOutcome, GateDecision] {
+/**
+ * What an answer means: 2xx passes, 401 and 403 refuse with their challenge, everything else is broken. `about_call`: the service saw
+ * what is called, and does not find out who calls.
+ */
+export function toDecision(answer: Answer, identity: Options['identity'], about_call: boolean): readonly [AnswerOutcome, GateDecision] {
   const { status } = answer;
-  if (status === 401 || status === 403) return ['refused', toRefusal(status, answer)];
+  if (status === 401 || status === 403) return ['refused', toRefusal(status, answer, about_call)];
   if (status < 200 || status > 299) return BROKEN;
   if (identity === undefined) return ['pass', { kind: 'pass' }];
   const decision = toIdentity(answer, identity);
   return decision === undefined ? BROKEN : ['pass', decision];
 }
 
-function toRefusal(status: 401 | 403, answer: Answer): GateDecision {
+function toRefusal(status: 401 | 403, answer: Answer, about_call: boolean): GateDecision {
   const given = answer.headers['www-authenticate'] ?? [];
   const challenges = (typeof given === 'string' ? [given] : given).slice(0, MAX_CHALLENGES);
   const fits = challenges.length > 0 && challenges.join('').length <= MAX_CHALLENGE_CHARS;
@@ -40,6 +43,7 @@ function toRefusal(status: 401 | 403, answer: Answer): GateDecision {
     code: status === 401 ? 'FORWARD_AUTH_UNAUTHENTICATED' : 'FORWARD_AUTH_FORBIDDEN',
     message: status === 401 ? 'The request needs a valid credential.' : 'The request is not allowed for this caller.',
     ...(fits ? { headers: { 'www-authenticate': challenges } } : undefined),
+    ...(status === 403 && about_call ? { about: 'call' } : undefined),
   };
 }
 

@@ -58,6 +58,8 @@ export const gate = defineGate({
   async open(options, host) {
     const service = await createService(options, host);
     const ask = toQuestion(options);
+    const tells_call = options.request_headers.some((name) => /^mcp-(method|name)$/i.test(name));
+    const about_call = options.identity === undefined && tells_call;
     const answers = host.metrics.counter('forward_auth_answers_total', 'Answers of the forward-auth service.', ['gate', 'outcome']);
     const count = (outcome: string): void => answers.add({ gate: host.name, outcome });
     let in_flight = 0;
@@ -73,7 +75,7 @@ export const gate = defineGate({
         return service
           .ask(question, context.signal)
           .then((answer) => {
-            const [outcome, decision] = toDecision(answer, options.identity);
+            const [outcome, decision] = toDecision(answer, options.identity, about_call);
             if (outcome === 'broken') host.log.warn({ status: answer.status }, 'forward-auth service gave no verdict');
             count(outcome);
             return decision;

@@ -4,7 +4,7 @@ import { Options } from './options.js';
 import { climbs } from './uri.js';
 
 const PASS: GateDecision = { kind: 'pass' };
-const refuse = (code: string, message: string): GateDecision => ({ kind: 'refuse', status: 403, code, message });
+const refuse = (code: string, message: string): GateDecision => ({ kind: 'refuse', status: 403, code, message, about: 'call' });
 const METHOD = refuse('MCP_METHOD_NOT_ALLOWED', 'This MCP method is not allowed on this route.');
 const TOOL = refuse('TOOL_NOT_ALLOWED', 'This tool is not allowed on this route.');
 const PROMPT = refuse('PROMPT_NOT_ALLOWED', 'This prompt is not allowed on this route.');

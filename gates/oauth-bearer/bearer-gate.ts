@@ -87,7 +87,7 @@ class BearerGate {
     const needed = scopesOf(call.method, call.name);
     const credential = readCredential(head, settings.options.dpop !== 'off');
     if (context.identity === undefined || credential.kind !== 'token') return challenges.required(needed);
-    return lacks(context.identity.scopes, needed) ? challenges.insufficient(credential.scheme, needed) : { kind: 'pass' };
+    return this.#missing(context.identity.scopes, credential.scheme, needed) ?? { kind: 'pass' };
   }
 
   close(): Promise<void> {
@@ -126,7 +126,13 @@ class BearerGate {
   }
 
   #scoped(token: VerifiedToken, { scheme, needed }: Presented): GateDecision {
-    return lacks(token.scopes, needed) ? this.#parts.challenges.insufficient(scheme, needed) : token.decision;
+    return this.#missing(token.scopes, scheme, needed) ?? token.decision;
+  }
+
+  #missing(scopes: ReadonlySet<string>, scheme: Scheme, needed: readonly string[]): GateDecision | undefined {
+    if (!lacks(scopes, needed)) return undefined;
+    const { challenges, settings } = this.#parts;
+    return challenges.insufficient(scheme, needed, lacks(scopes, settings.options.required_scopes) ? 'caller' : 'call');
   }
 }
 

@@ -60,7 +60,8 @@ export interface Challenges {
   invalid(scheme: 'Bearer' | 'DPoP', why: string, scopes: readonly string[]): Refusal;
   /** 431 without a challenge, so that no client logs in again for the same token. */
   tooLong(what: 'token' | 'proof'): Refusal;
-  insufficient(scheme: 'Bearer' | 'DPoP', scopes: readonly string[]): Refusal;
+  /** `about`: as in `GateDecision`; `call` when the token has every scope but those that this call asks for. */
+  insufficient(scheme: 'Bearer' | 'DPoP', scopes: readonly string[], about: 'call' | 'caller'): Refusal;
   proof(why: string, scopes: readonly string[]): Refusal;
   nonce(nonce: string, scopes: readonly string[]): Refusal;
   /** 503 without a challenge, so that no client throws a good token away. */
@@ -92,12 +93,14 @@ export function createChallenges(
       what === 'token'
         ? refuse('TOKEN_TOO_LONG', 'The token is too long for this gateway; another login would not shorten it.', {})
         : refuse('DPOP_PROOF_TOO_LONG', 'The DPoP proof is too long.', {}),
-    insufficient: (scheme, scopes) =>
-      refuse(
+    insufficient: (scheme, scopes, about) => ({
+      ...refuse(
         'SCOPE_INSUFFICIENT',
         'The token lacks a scope; the challenge names all that this call needs.',
         of(scheme, ['error', 'insufficient_scope'], scope(scopes), metadata),
       ),
+      about,
+    }),
     proof: (why, scopes) => refuse('DPOP_PROOF_INVALID', why, of('DPoP', ['error', 'invalid_dpop_proof'], metadata, login(scopes))),
     nonce: (nonce, scopes) =>
       refuse('DPOP_NONCE_REQUIRED', 'The DPoP proof needs the nonce of the DPoP-Nonce header.', {

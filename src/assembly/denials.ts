@@ -4,12 +4,12 @@ import type { Call } from '../contract/runtime.js';
 import { CODES, type ErrorCode } from '../errors/codes.js';
 import type { GatewayError } from '../errors/error.js';
 import type { Admitted } from '../gate-chain/chain.js';
-import type { Denial, Visit } from '../listener/visit.js';
+import type { Denial, RoutedRequest } from '../listener/visit-environment.js';
 
 /** Tells the log and the audit what the listener decided. */
 export interface Told {
   denied(denial: Denial): void;
-  admitted(visit: Visit, admitted: Admitted): void;
+  admitted(request: RoutedRequest, admitted: Admitted): void;
   failed(call: Call | undefined, error: GatewayError, request_id: string): void;
   refused(code: ErrorCode, request_id: string, client_address: string): void;
 }

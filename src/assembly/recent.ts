@@ -1,6 +1,6 @@
 import type { Clock } from '../contract/clock.js';
 import { CODES } from '../errors/codes.js';
-import type { Denial } from '../listener/visit.js';
+import type { Denial } from '../listener/visit-environment.js';
 import type { Told } from './denials.js';
 
 /** Refusals of one code, gate and route, or failures of admitted calls, as the status page tells them. The texts are of the latest one. */

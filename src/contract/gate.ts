@@ -25,6 +25,14 @@ export type GateDecision =
       /** Told to the client. Say what was expected and what to do; never a token, a secret or an internal host. */
       readonly message?: string;
       readonly headers?: HeaderInit;
+      /**
+       * What the refusal is about. `call`: what is called, by a caller who is known to an earlier gate, or to this one if its module
+       * identifies. Some clients end their whole session after an error that they can't match to a request, so the gateway waits for
+       * the first 64 KiB of the body, at most 1 s, and answers with the request's id if it is there. `caller`: who calls; the answer
+       * goes at once. Default: `call` for a 403 of a gate that read `head.claims` and has `context.identity`, else `caller`. A 401 is
+       * never about the call: with `call` it is GATE_FAILED.
+       */
+      readonly about?: 'call' | 'caller';
     }
   | { readonly kind: 'serve'; readonly status: number; readonly headers?: HeaderInit; readonly body: string };
 

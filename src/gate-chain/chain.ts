@@ -24,6 +24,11 @@ export interface Visit {
   readonly trace?: RequestTrace | undefined;
 }
 
+/** A head that notices when its claims are read; one that does not has no `claims_read`. */
+export interface JudgedHead extends RequestHead {
+  claims_read?: boolean;
+}
+
 /** What the gates so far found. */
 export interface Admitted {
   readonly identity: Identity | undefined;
@@ -43,6 +48,8 @@ export type Refusal = {
   readonly gate: string;
   /** Whom an earlier gate had identified; for the audit. */
   readonly identity: Identity | undefined;
+  /** It tells a known caller what may not be called: the answer needs the id of the call. */
+  readonly about_call: boolean;
 };
 
 export type ChainOutcome =
@@ -83,16 +90,19 @@ export class Chain {
   readonly size: number;
   /** True when `decideCall` has somebody to ask. A route's chain asks the listener's gates too: ask it alone. */
   readonly judges_calls: boolean;
+  /** True when one of its gates says that it finds out who calls. */
+  readonly identifies: boolean;
   readonly #parts: ChainParts;
 
   constructor(parts: ChainParts) {
     this.#parts = parts;
     this.size = parts.slots.length;
     this.judges_calls = parts.judges.length > 0;
+    this.identifies = parts.slots.some((slot) => slot.knows_caller);
   }
 
   /** Judges a head. `before` is what the listener's chain found. Never throws, never rejects. */
-  decide(head: RequestHead, visit: Visit, before: Admitted = NOBODY): ChainOutcome | Promise<ChainOutcome> {
+  decide(head: JudgedHead, visit: Visit, before: Admitted = NOBODY): ChainOutcome | Promise<ChainOutcome> {
     const { slots, end, replaces_identity } = this.#parts;
     if (end === 'served' && !SERVED_METHODS.has(head.method))
       return refusal('METHOD_NOT_ALLOWED', slots.at(-1)?.name ?? '', undefined, SERVED_ALLOW);
@@ -113,6 +123,7 @@ export class Chain {
     for (let i = first; i < run.slots.length; i += 1) {
       const slot = run.slots[i] as Slot;
       const context = new Context(run.identity, run.facts, slot.route);
+      if (run.head.claims_read === true) run.head.claims_read = false;
       let answer: unknown;
       let waits: boolean;
       try {
@@ -162,8 +173,10 @@ export class Chain {
     }
     if (decision.kind === 'refuse') {
       const { status, code, message = 'The request was refused.', headers } = decision;
+      const { identity } = run;
       this.#tell(slot, run, 'refuse', slot.codeLabel(code), took_ms);
-      return { kind: 'refuse', status, rpc: -32600, code, message, headers, gate: slot.name, identity: run.identity };
+      const about_call = isAboutCall(slot, run, decision);
+      return { kind: 'refuse', status, rpc: -32600, code, message, headers, gate: slot.name, identity, about_call };
     }
     this.#tell(slot, run, decision.kind, '', took_ms);
     if (decision.kind === 'serve') {
@@ -199,7 +212,7 @@ const SERVED_ALLOW: HeaderInit = Object.freeze({ allow: 'GET, HEAD, OPTIONS' });
 interface Run {
   readonly slots: readonly Slot[];
   readonly end: ChainEnd;
-  readonly head: RequestHead;
+  readonly head: JudgedHead;
   readonly visit: Visit;
   /** Set when one message is judged. */
   readonly call: CallSummary | undefined;
@@ -230,6 +243,11 @@ function mayDecide(slot: Slot, run: Run, decision: Checked): void {
   }
 }
 
+function isAboutCall(slot: Slot, { identity, head }: Run, { about, status }: Extract<Checked, { readonly kind: 'refuse' }>): boolean {
+  if (about !== undefined) return about === 'call' && (identity !== undefined || slot.knows_caller);
+  return status === 403 && identity !== undefined && head.claims_read === true;
+}
+
 function finish(run: Run): ChainOutcome {
   const { facts, authorized, identity } = run;
   if (run.end === 'guarded' && identity === undefined && !authorized) return refusal('UNAUTHENTICATED', '', undefined);
@@ -244,7 +262,7 @@ function toClaimed({ principal, issuer, scopes, client, expires_at_ms }: Identit
 
 function refusal(code: ErrorCode, gate: string, identity: Identity | undefined, headers?: HeaderInit): Refusal {
   const { status, rpc, message } = CODES[code];
-  return { kind: 'refuse', status, rpc, code, message, headers, gate, identity };
+  return { kind: 'refuse', status, rpc, code, message, headers, gate, identity, about_call: false };
 }
 
 /** Bounded, without the stack: a cause is written by whoever wrote the gate. */

@@ -69,6 +69,9 @@ function checkRefusal(decision: Readonly<Record<string, unknown>>): Checked {
   const message = decision.message;
   if (!REFUSE_STATUSES.has(status)) throw new DecisionFault('refuse with a status that cannot refuse');
   if (typeof code !== 'string' || !isCode(code)) throw new DecisionFault('code is not upper snake case of 2 to 64 characters');
+  const about = decision.about;
+  if (about !== undefined && about !== 'caller' && (about !== 'call' || status === 401))
+    throw new DecisionFault(about === 'call' ? 'a 401 is about the caller, not about the call' : 'about is neither call nor caller');
   const headers = checkHeaders(decision.headers, 'refuse');
   return {
     kind: 'refuse',
@@ -76,6 +79,7 @@ function checkRefusal(decision: Readonly<Record<string, unknown>>): Checked {
     code,
     ...(message === undefined ? undefined : { message: checkText(message, 'message') }),
     ...(headers === undefined ? undefined : { headers }),
+    ...(about === undefined ? undefined : { about }),
   };
 }
 

@@ -129,6 +129,7 @@ function toSlots(indexes: readonly number[], places: readonly Place[], instances
       timeout_ms,
       provides,
       identifies: role[i] ?? 'counts',
+      knows_caller: ready.identifies !== undefined && role[i] !== 'ignored',
       authorizes: module.authorizes === true,
       codeLabel: codeLabels(module),
     };

@@ -11,6 +11,8 @@ export interface Slot {
   /** The only facts the gate may write; undefined: any. */
   readonly provides: ReadonlySet<string> | undefined;
   readonly identifies: Identifies;
+  /** The module says that it finds out who calls, and at its place that counts. */
+  readonly knows_caller: boolean;
   /** True for an allowlist. */
   readonly authorizes: boolean;
   /** The label under which a refusal code is counted: the code itself while the set of them is small, else `other`. */

@@ -29,12 +29,18 @@ export interface Passage {
 
 /**
  * The cheap checks after Origin and before the first gate, in the order of wire.md section 2: framing, Content-Type,
- * Accept, then the MCP headers.
+ * Accept, then the MCP headers. A message that is only too large has its claims beside that fault: gates may be asked who sent it.
  */
 export function passDoor(head: RequestHead, route: Pick<ListenerRoute, 'kind'>, framing: Framing, rules: DoorRules): Passage {
-  const framed = checkFraming(head.method, route.kind, framing, rules);
-  if (framed !== undefined) return { fault: framed, ...BOTH };
+  const fault = checkFraming(head.method, route.kind, framing, rules);
+  if (fault !== undefined && (fault.code !== 'BODY_TOO_LARGE' || route.kind !== 'mcp' || head.method !== 'POST')) return { fault, ...BOTH };
   if (route.kind !== 'mcp') return BOTH;
+  const message = checkMessage(head, rules);
+  if (fault === undefined) return message;
+  return message.claims === undefined ? { fault, ...BOTH } : { ...message, fault };
+}
+
+function checkMessage(head: RequestHead, rules: DoorRules): Passage {
   const { headers } = head;
   if (head.method === 'POST') {
     if (!isJsonType(headers.get('content-type'))) return { fault: { code: 'MEDIA_TYPE' }, ...BOTH };

@@ -1,9 +1,10 @@
 import type { IncomingMessage } from 'node:http';
 import type { Claims } from '../contract/claims.js';
-import type { HeaderView, Peer, RequestHead } from '../contract/head.js';
+import type { HeaderView, Peer } from '../contract/head.js';
+import type { JudgedHead } from '../gate-chain/chain.js';
 
 /** Builds the head that gates and runtimes see. `claims` are set before the first gate runs. */
-export class Head implements RequestHead {
+export class Head implements JudgedHead {
   readonly id: string;
   readonly method: string;
   readonly path: string;
@@ -11,7 +12,8 @@ export class Head implements RequestHead {
   readonly headers: HeaderView;
   readonly peer: Peer;
   readonly received_at_ms: number;
-  claims: Claims = UNCLAIMED;
+  claims_read = false;
+  #claims: Claims = UNCLAIMED;
 
   constructor(request: IncomingMessage, headers: HeaderView, id: string, peer: Peer, received_at_ms: number) {
     const target = request.url ?? '/';
@@ -23,6 +25,15 @@ export class Head implements RequestHead {
     this.headers = headers;
     this.peer = peer;
     this.received_at_ms = received_at_ms;
+  }
+
+  get claims(): Claims {
+    this.claims_read = true;
+    return this.#claims;
+  }
+
+  set claims(claims: Claims) {
+    this.#claims = claims;
   }
 }
 

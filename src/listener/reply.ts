@@ -28,7 +28,7 @@ export function sendRefusal(
   close: boolean,
 ): void {
   const { response } = connection;
-  if (response === undefined || connection.dead || response.headersSent) return;
+  if (response === undefined || connection.dead || response.headersSent || response.destroyed) return;
   const body = errorText(refusal, id, request_id);
   const headers = [
     'content-type',

@@ -19,7 +19,8 @@ import { HostPolicy, OriginPolicy } from './origin.js';
 import { ForwardedPeer, PeerBook, plainAddress } from './peer.js';
 import type { ListenerRoute } from './route.js';
 import { StreamSlots } from './slots.js';
-import { type Denial, Visit, type VisitEnvironment } from './visit.js';
+import { Visit } from './visit.js';
+import type { Denial, RoutedRequest, VisitEnvironment } from './visit-environment.js';
 
 export interface ListenerOptions {
   readonly limits: Limits;
@@ -35,7 +36,7 @@ export interface ListenerDeps {
   readonly readClaims: DoorRules['readClaims'];
   readonly failed: VisitEnvironment['failed'];
   denied(denial: Denial): void;
-  admitted(visit: Visit, admitted: Admitted): void;
+  admitted(request: RoutedRequest, admitted: Admitted): void;
   /** A connection was refused before it had sent a whole head. */
   refused(code: ErrorCode, request_id: string, client_address: string): void;
 }
@@ -161,14 +162,14 @@ export class Listener {
     if (route === undefined) return this.#turnAway(visit, 'NO_ROUTE', slashHint(now.routing.table.beside(head.path)));
     if (!this.#mayEnter(visit, route, now, origin, known, response)) return;
     const passage = passDoor(head, route, connection, now.rules);
-    if (passage.fault !== undefined) {
+    if (passage.fault !== undefined && (passage.claims === undefined || !visit.mayGetId)) {
       const allow = passage.fault.code === 'METHOD_NOT_ALLOWED' ? { allow: 'POST' } : undefined;
       return this.#turnAway(visit, passage.fault.code, passage.fault.detail, passage.fault.data, allow);
     }
     if (passage.claims !== undefined) head.claims = passage.claims;
     visit.accepts_json = passage.json;
     visit.accepts_events = passage.events;
-    visit.enter();
+    visit.enter(passage.fault);
   }
 
   /** Method, Host, Origin, preflight: wire.md section 2, in its order. */

@@ -1,47 +1,25 @@
 import type { CallSummary } from '../contract/claims.js';
-import type { Clock } from '../contract/clock.js';
 import type { HeaderInit } from '../contract/gate.js';
 import type { Identity } from '../contract/identity.js';
-import type { CallRoute, HeaderList } from '../contract/runtime.js';
+import type { HeaderList } from '../contract/runtime.js';
 import type { RequestOutcome } from '../contract/telemetry.js';
-import type { RequestTrace, Tracing } from '../contract/tracing.js';
+import type { RequestTrace } from '../contract/tracing.js';
 import { type Gated, serveBodiless, serveMessage } from '../core/serve.js';
 import { CODES, type ErrorCode } from '../errors/codes.js';
 import type { Admitted, Chain, ChainOutcome } from '../gate-chain/chain.js';
-import type { Admission } from './admission.js';
 import type { ArrivingRequest } from './arriving-request.js';
+import { AwaitedId } from './awaited-id.js';
 import { readBody } from './body.js';
 import type { Connection, Ticking, WorkView } from './connection.js';
-import { CallExchange, type ExchangeEnvironment } from './exchange.js';
+import type { DoorFault } from './door.js';
+import { CallExchange } from './exchange.js';
 import type { Head } from './head.js';
 import { addHeaders, type Refusal, sendRefusal, sendWhole } from './reply.js';
 import type { ListenerRoute, McpRoute } from './route.js';
-
-/** One refusal as the log and the audit tell it. */
-export interface Denial {
-  readonly head: Head;
-  readonly route: string;
-  /** Config name of the gate; empty when the listener itself refused. */
-  readonly gate: string;
-  readonly status: number;
-  readonly code: string;
-  readonly method: string;
-  readonly tool: string | undefined;
-  readonly identity: Identity | undefined;
-  readonly trace: RequestTrace | undefined;
-}
-
-export interface VisitEnvironment extends ExchangeEnvironment {
-  readonly clock: Clock;
-  readonly admission: Admission;
-  readonly listenerChain: Chain;
-  readonly tracing: Tracing | undefined;
-  denied(denial: Denial): void;
-  admitted(visit: Visit, admitted: Admitted): void;
-}
+import type { RoutedRequest, VisitEnvironment } from './visit-environment.js';
 
 /** One request from its routed head to the moment a runtime has it: gates, body, then the exchange. */
-export class Visit implements Ticking {
+export class Visit implements Ticking, RoutedRequest {
   /** Set by a chain while a gate waits. */
   abort: (() => void) | undefined;
   readonly head: Head;
@@ -55,6 +33,12 @@ export class Visit implements Ticking {
   #stage: 'door' | 'inside' | 'over' = 'door';
   /** Whom the gates have identified so far. */
   #identity: Identity | undefined;
+  /** The body is declared too large: the refusal waits for the gates alone. */
+  #too_large: DoorFault | undefined;
+  /** A refusal that waits for the id of its request. */
+  #awaited: AwaitedId | undefined;
+  /** The id as far as the body was read. */
+  #idSoFar: (() => string | undefined) | undefined;
   accepts_json = true;
   accepts_events = true;
 
@@ -71,10 +55,12 @@ export class Visit implements Ticking {
 
   /**
    * Runs the listener's gates, then the route's; nothing of the body is read before both admitted the request. A served path's
-   * chain holds the listener's gates that ask nobody who they are: discovery needs no credential.
+   * chain holds the listener's gates that ask nobody who they are: discovery needs no credential. A body that is declared too large
+   * is refused whatever the gates say; they are asked only because a caller whom they know is given the id of the call.
    */
-  enter(): void {
+  enter(too_large?: DoorFault): void {
     const { listenerChain } = this.#env;
+    this.#too_large = too_large;
     this.#stage = 'inside';
     if (listenerChain.size === 0 || this.route.kind === 'served')
       return this.#chain(this.route.chain, undefined, (admitted) => this.#admit(admitted));
@@ -85,12 +71,22 @@ export class Visit implements Ticking {
     return { snapshot: this.#env.snapshot, route: this.route.path, stream: undefined, buffered_bytes: 0 };
   }
 
-  tick(): void {}
+  /** A refusal of this request can be given its id: a gate may find out who calls, and the client sends its body unasked. */
+  get mayGetId(): boolean {
+    const { route } = this;
+    if (route.kind !== 'mcp' || this.head.method !== 'POST' || this.#connection.expects_continue) return false;
+    return route.chain.identifies || this.#env.listenerChain.identifies;
+  }
+
+  tick(now_ms: number): void {
+    this.#awaited?.tick(now_ms);
+  }
 
   closed(finished: boolean): void {
     const { abort } = this;
     this.abort = undefined;
     abort?.();
+    this.#awaited?.finish();
     if (!finished) this.#count('cancelled');
   }
 
@@ -98,6 +94,7 @@ export class Visit implements Ticking {
   drain(): void {
     if (this.#connection.request?.complete === true || this.#connection.response?.headersSent !== false) return;
     this.#connection.late = undefined;
+    if (this.#awaited !== undefined) return this.#awaited.finish();
     this.refuse('DRAINING');
   }
 
@@ -106,10 +103,10 @@ export class Visit implements Ticking {
     return 'call';
   }
 
-  /** Refuses before the body was read: answers and closes. */
-  refuse(code: ErrorCode, detail?: string, data?: Readonly<Record<string, unknown>>, headers?: HeaderInit): void {
+  /** Refuses before the body was read in full: answers and closes. */
+  refuse(code: ErrorCode, detail?: string, data?: Readonly<Record<string, unknown>>, headers?: HeaderInit, id = this.#idSoFar?.()): void {
     const { status, rpc, message } = CODES[code];
-    this.#send({ status, rpc, code, message: detail === undefined ? message : `${message} ${detail}`, data, headers });
+    this.#send({ status, rpc, code, message: detail === undefined ? message : `${message} ${detail}`, data, headers }, id);
     this.#deny('', status, code, undefined);
     this.#count('refused');
   }
@@ -136,15 +133,30 @@ export class Visit implements Ticking {
     this.abort = undefined;
     if (this.#connection.dead || this.#connection.work !== this) return;
     if (outcome.kind === 'admit') next(outcome);
-    else if (outcome.kind === 'refuse') this.#refused(outcome);
-    else this.#served(outcome);
+    else if (outcome.kind === 'serve') this.#served(outcome);
+    else this.#refused(outcome);
   }
 
   #refused(outcome: ChainOutcome & { kind: 'refuse' }): void {
-    this.#send(outcome);
     this.#identity = outcome.identity;
-    this.#deny(outcome.gate, outcome.status, outcome.code, undefined);
-    this.#count('refused');
+    if (this.#too_large !== undefined) return this.#tooLarge(this.#too_large, outcome.about_call);
+    this.#withId(outcome.about_call, (id) => {
+      this.#send(outcome, id);
+      this.#deny(outcome.gate, outcome.status, outcome.code, undefined);
+      this.#count('refused');
+    });
+  }
+
+  #tooLarge({ code, detail, data }: DoorFault, known: boolean): void {
+    this.#env.telemetry.headRefused(code);
+    this.#withId(known, (id) => this.refuse(code, detail, data, undefined, id));
+  }
+
+  /** Sends a refusal, to a caller who is known once the id of its call has come. */
+  #withId(known: boolean, send: (id: string | undefined) => void): void {
+    const { request } = this.#connection;
+    if (!known || request === undefined || !this.mayGetId) return send(undefined);
+    this.#awaited = new AwaitedId(request, this.#env.clock.mono_ms(), send);
   }
 
   #served(outcome: ChainOutcome & { kind: 'serve' }): void {
@@ -160,6 +172,7 @@ export class Visit implements Ticking {
   #admit(admitted: Admitted): void {
     const { route } = this;
     this.#identity = admitted.identity;
+    if (this.#too_large !== undefined) return this.#tooLarge(this.#too_large, admitted.identity !== undefined);
     this.#env.admitted(this, admitted);
     if (route.kind === 'served') return this.refuse('NO_ROUTE');
     const { request } = this.#connection;
@@ -173,11 +186,12 @@ export class Visit implements Ticking {
     const { limits, admission } = this.#env;
     admission.admitBody(this.#connection, () => this.#arrivedBadly('BODY_TIMEOUT'));
     if (this.#connection.chunked) request.onTinyChunks(() => this.#arrivedBadly('CHUNKS_TOO_SMALL'));
-    readBody(request, limits.max_body_bytes, (body) => {
+    this.#idSoFar = readBody(request, limits.max_body_bytes, (body) => {
       this.#connection.late = undefined;
       if (this.#connection.dead || this.#connection.response?.headersSent !== false) return;
       if (body === undefined) return this.#arrivedBadly('BODY_TOO_LARGE', `At most ${limits.max_body_bytes} bytes are accepted.`);
       if (!this.#connection.transfer_encoding && !this.#connection.headFits(limits.max_header_bytes)) return this.refuse('HEAD_TOO_LARGE');
+      this.#idSoFar = undefined;
       const exchange = this.#exchange(route);
       serveMessage(this.#gated(route, admitted, exchange), body, exchange);
     });
@@ -211,40 +225,33 @@ export class Visit implements Ticking {
   }
 
   #exchange(route: McpRoute): CallExchange {
-    const asked = {
-      connection: this.#connection,
-      request_id: this.head.id,
-      route: route.path,
-      accepts_json: this.accepts_json,
-      accepts_events: this.accepts_events,
-      extra: this.#extra,
-      started_ms: this.#started_ms,
-      claims: this.head.claims,
-      trace: this.trace,
-    };
-    return new CallExchange(asked, this.#env);
+    return new CallExchange(
+      {
+        connection: this.#connection,
+        request_id: this.head.id,
+        route: route.path,
+        accepts_json: this.accepts_json,
+        accepts_events: this.accepts_events,
+        extra: this.#extra,
+        started_ms: this.#started_ms,
+        claims: this.head.claims,
+        trace: this.trace,
+      },
+      this.#env,
+    );
   }
 
   #gated(route: McpRoute, admitted: Admitted, exchange?: CallExchange): Gated {
-    const { chain } = route;
-    const call_route: CallRoute = route.call_route;
     const judge =
-      exchange === undefined || !chain.judges_calls
+      exchange === undefined || !route.chain.judges_calls
         ? undefined
         : (summary: CallSummary, id: string | undefined, proceed: () => void) =>
-            this.#judge(chain, summary, admitted, exchange, id, proceed);
+            this.#judge(route, summary, admitted, exchange, id, proceed);
     const { head, trace } = this;
-    return { head, identity: admitted.identity, facts: admitted.facts, route: call_route, runtime: route.runtime, trace, judge };
+    return { head, identity: admitted.identity, facts: admitted.facts, route: route.call_route, runtime: route.runtime, trace, judge };
   }
 
-  #judge(
-    chain: Chain,
-    summary: CallSummary,
-    admitted: Admitted,
-    exchange: CallExchange,
-    id: string | undefined,
-    proceed: () => void,
-  ): void {
+  #judge(route: McpRoute, summary: CallSummary, admitted: Admitted, exchange: CallExchange, id: string | undefined, proceed: () => void) {
     const settle = (outcome: ChainOutcome): void => {
       if (outcome.kind === 'admit') return proceed();
       const { status, rpc, message } = CODES.GATE_FAILED;
@@ -252,14 +259,14 @@ export class Visit implements Ticking {
       exchange.refuse(refusal, 'refused', id);
       this.#deny(outcome.gate, refusal.status, refusal.code, summary);
     };
-    const outcome = chain.decideCall(summary, this.head, this, admitted);
+    const outcome = route.chain.decideCall(summary, this.head, this, admitted);
     if (outcome instanceof Promise) {
       outcome.then(settle, () => settle({ kind: 'serve', status: 500, headers: undefined, body: '', gate: '' }));
     } else settle(outcome);
   }
 
-  #send(refusal: Refusal): void {
-    sendRefusal(this.#connection, refusal, undefined, this.head.id, this.#extra, true);
+  #send(refusal: Refusal, id: string | undefined): void {
+    sendRefusal(this.#connection, refusal, id, this.head.id, this.#extra, true);
   }
 
   #deny(gate: string, status: number, code: string, summary: CallSummary | undefined): void {
@@ -276,10 +283,9 @@ export class Visit implements Ticking {
     const { method = '', era, revision } = this.head.claims;
     const seconds = (this.#env.clock.mono_ms() - this.#started_ms) / 1000;
     const overhead_seconds = ours_ms === undefined ? seconds : ours_ms / 1000;
-    const { path: route } = this.route;
     this.#env.telemetry.requestEnded({
       request_id: this.head.id,
-      route,
+      route: this.route.path,
       method,
       era,
       revision,

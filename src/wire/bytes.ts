@@ -72,6 +72,19 @@ export class GatheredBytes {
     this.#parts = [];
   }
 
+  /** The first bytes, at most `max`; what was gathered stays. */
+  start(max: number): Uint8Array {
+    if (this.#held !== undefined) return this.#held.bytes.subarray(0, max);
+    const parts: Uint8Array[] = [];
+    let left = max;
+    for (const part of this.#parts) {
+      parts.push(part.subarray(0, left));
+      left -= part.length;
+      if (left <= 0) break;
+    }
+    return Buffer.concat(parts);
+  }
+
   /** Hands out everything that was gathered, a single part uncopied, and lets go of it. */
   take(): Buffer {
     const bytes = this.#held?.take() ?? (this.#parts.length === 1 ? this.#parts[0]! : Buffer.concat(this.#parts, this.#length));

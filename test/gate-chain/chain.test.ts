@@ -36,6 +36,7 @@ describe('a chain', () => {
       message: 'Not you.',
       headers: Object.assign(Object.create(null), { 'x-why': ['a', 'b'] }),
       gate: 'b',
+      about_call: false,
     });
     assert.deepEqual(asked, ['a', 'b']);
     assert.deepEqual(told, ['/mcp a identify', '/mcp b refuse NOT_YOU']);

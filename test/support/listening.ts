@@ -9,7 +9,7 @@ import { Type } from '../../src/gate.js';
 import { type ChainSet, openChains } from '../../src/gate-chain/load.js';
 import type { ListenerRoute } from '../../src/listener/route.js';
 import { Listener, type ListenerOptions, type Routing } from '../../src/listener/server.js';
-import type { Denial } from '../../src/listener/visit.js';
+import type { Denial } from '../../src/listener/visit-environment.js';
 import { RouteTable } from '../../src/route/table.js';
 import { systemClock } from '../../src/system-clock.js';
 
@@ -49,6 +49,8 @@ export interface Listening {
 export interface ListeningSetup {
   readonly limits?: Partial<Limits>;
   readonly options?: Partial<ListenerOptions & Routing>;
+  /** A gate before `gate` that always identifies. */
+  readonly identifier?: ReturnType<GateModule['open']>;
   /** Gate decisions of the route `/mcp`. */
   readonly gate?: ReturnType<GateModule['open']>;
   readonly handle?: (call: Call, exchange: Exchange) => void;
@@ -137,18 +139,20 @@ export function answerEmpty(call: Call, exchange: Exchange): void {
 }
 
 function chainsOf(setup: ListeningSetup, telemetry: Telemetry): Promise<ChainSet> {
-  const gated = setup.gate !== undefined;
-  const module: GateModule = { name: 'test', contract: 1, options: Type.Object({}), authorizes: true, open: () => setup.gate! };
+  const gates = [...(setup.identifier === undefined ? [] : ['who']), ...(setup.gate === undefined ? [] : ['test'])];
+  const base = { contract: 1, options: Type.Object({}) } as const;
+  const module: GateModule = { ...base, name: 'test', authorizes: true, open: () => setup.gate! };
+  const who: GateModule = { ...base, name: 'who', identifies: 'always', open: () => setup.identifier! };
   return openChains(
     {
-      gates: gated ? { test: { use: 'test' } } : {},
+      gates: Object.fromEntries(gates.map((name) => [name, { use: name }])),
       listener_gates: [],
-      routes: [{ path: '/mcp', url: 'http://127.0.0.1/mcp', runtime: 'fake', gates: gated ? ['test'] : [], public: !gated }],
+      routes: [{ path: '/mcp', url: 'http://127.0.0.1/mcp', runtime: 'fake', gates, public: gates.length === 0 }],
       gate_timeout_ms: setup.limits?.gate_timeout_ms ?? SMALL_LIMITS.gate_timeout_ms,
       public_url: 'http://127.0.0.1',
     },
     {
-      builtins: { test: module },
+      builtins: { test: module, who },
       log: QUIET,
       metrics: { counter: () => ({ add() {} }), histogram: () => ({ observe() {} }), gauge: () => () => undefined },
       telemetry,

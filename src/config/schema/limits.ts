@@ -16,7 +16,7 @@ export const LimitsSchema = section(
     max_header_count: count(200, 'Header fields of one request. More are 431 and close.', { maximum: 1_000 }),
     max_body_bytes: count(
       2_000_000,
-      'Bytes of one request body, checked against Content-Length before any body byte is read. More are 413 and close.',
+      'Bytes of one request body, checked against Content-Length before the body is read. More are 413 and close; a caller whom a gate identified gets the id of the call if the first 64 KiB hold it.',
     ),
     gate_timeout_ms: count(10_000, 'For each gate to decide, unless the gate sets its own timeout_ms. Then 504 and close.'),
     body_timeout_ms: count(

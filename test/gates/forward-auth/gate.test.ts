@@ -148,6 +148,20 @@ describe('forward-auth: answers', () => {
     });
   });
 
+  test('a 403 of a service that was told what is called, and does not say who calls, is about the call', async () => {
+    answer = answers(403, {});
+    const about = async (options: object): Promise<unknown> => {
+      const decision = await decide(options);
+      return decision.kind === 'refuse' && decision.about;
+    };
+    assert.equal(await about({ request_headers: ['Mcp-Name'] }), 'call');
+    assert.equal(await about({ request_headers: ['mcp-method', 'authorization'] }), 'call');
+    assert.equal(await about({ request_headers: ['authorization'] }), undefined);
+    assert.equal(await about({ request_headers: ['mcp-name'], identity }), undefined);
+    answer = answers(401, {});
+    assert.equal(await about({ request_headers: ['mcp-name'] }), undefined);
+  });
+
   test('a 401 relays its challenge and nothing else', async () => {
     answer = answers(401, {
       'www-authenticate': ['Bearer realm="a"', 'Basic realm="b"'],

@@ -61,7 +61,9 @@ describe('method-allow: a modern head and a legacy message with the same names',
     test(`${name} ${(subject ?? '(no name)').slice(0, 40)} ${JSON.stringify(options).slice(0, 24)}: ${expected}`, async () => {
       const opened = await openGate(gate, options);
       const modern = makeHead({ claims: { era: 'modern', method: name, name: subject } });
-      assert.equal(brief(await opened.decide(modern, makeContext())), expected);
+      const decision = await opened.decide(modern, makeContext());
+      assert.equal(brief(decision), expected);
+      if (decision.kind === 'refuse') assert.equal(decision.about, 'call');
       const call: CallSummary = { era: 'legacy', revision: '2025-11-25', method: name, name: subject };
       const legacy = makeHead({ claims: { era: 'legacy', revision: '2025-11-25' } });
       assert.equal(brief(await opened.decide(legacy, makeContext())), 'pass');

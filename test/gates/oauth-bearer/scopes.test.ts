@@ -44,6 +44,7 @@ describe('oauth-bearer scopes', () => {
     it(`B58 ${JSON.stringify(claims)} is ${expected}`, async () => {
       const decision = await bench.ask(await bench.token(claims));
       assert.equal(brief(decision), expected);
+      if (decision.kind === 'refuse') assert.equal(decision.about, 'caller');
       if (decision.kind === 'refuse')
         assert.equal(challenge(decision), `Bearer error="insufficient_scope", scope="a:read a:call", resource_metadata="${METADATA}"`);
     });
@@ -56,6 +57,7 @@ describe('oauth-bearer scopes', () => {
     );
     const decision = await tools.ask(await tools.token({ scope: 'mcp.read files.write' }), call);
     assert.equal(brief(decision), '403 SCOPE_INSUFFICIENT');
+    assert.equal(decision.kind === 'refuse' && decision.about, 'call');
     assert.equal(
       challenge(decision),
       `Bearer error="insufficient_scope", scope="mcp.read files.write files.bulk", resource_metadata="${METADATA}"`,
