@@ -1,4 +1,4 @@
-import { fieldText, type GateDecision, type Identity } from 'portcullis/gate';
+import { fieldText, type GateDecision, type Identity, trimOws } from 'portcullis/gate';
 import type { Options } from './options.js';
 import type { Answer } from './service.js';
 
@@ -68,20 +68,15 @@ function toIdentity(answer: Answer, options: NonNullable<Options['identity']>): 
 /** The only value of a field as text; empty when it is absent, undefined when it came more than once or is not UTF-8. */
 function single(answer: Answer, name: string): string | undefined {
   const value = answer.headers[name.toLowerCase()] ?? '';
-  return typeof value === 'string' ? fieldText(withoutSpace(value)) : undefined;
+  return typeof value === 'string' ? fieldText(trimOws(value)) : undefined;
 }
 
 function words(text: string | undefined, separator: string | RegExp): readonly string[] | undefined {
   const all = text
     ?.split(separator)
-    .map(withoutSpace)
+    .map(trimOws)
     .filter((word) => word !== '');
   return all === undefined || all.length > MAX_WORDS ? undefined : all;
-}
-
-/** White space of fields is SP and HTAB (RFC 9110 section 5.6.3); more would cut into bytes of UTF-8 and into names. */
-function withoutSpace(text: string): string {
-  return text.replace(/^[ \t]+/, '').replace(/(?<![ \t])[ \t]+$/, '');
 }
 
 function isName(text: string): boolean {

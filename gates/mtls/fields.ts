@@ -1,4 +1,4 @@
-import type { RequestHead } from 'portcullis/gate';
+import { type RequestHead, trimOws } from 'portcullis/gate';
 import { type Fault, malformed } from './fault.js';
 
 /** The identity fields of one head: a value or undefined for each wanted name, and how many lines spelt one of them. */
@@ -47,5 +47,5 @@ function check(name: string, sent: string, value: string, again: boolean, max_by
 
 function nominates(sent: string, value: string, names: readonly string[]): boolean {
   if (value === 'keep-alive' || value === 'close' || sent.toLowerCase() !== CONNECTION) return false;
-  return value.split(',').some((token) => names.includes(token.trim().toLowerCase()));
+  return value.split(',').some((token) => names.includes(trimOws(token).toLowerCase()));
 }

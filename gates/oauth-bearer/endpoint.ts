@@ -1,4 +1,4 @@
-import type { Clock, Egress } from 'portcullis/gate';
+import { type Clock, type Egress, trimOws } from 'portcullis/gate';
 import { Agent, buildConnector, request } from 'undici';
 import { SourceFailure } from './source-failure.js';
 
@@ -126,5 +126,5 @@ function headFault(status: number, headers: AnswerHeaders, expects: EndpointRequ
 
 function mediaType(headers: AnswerHeaders): string {
   const value = headers['content-type'];
-  return typeof value === 'string' ? (value.split(';', 1)[0] ?? '').trim().toLowerCase() : '';
+  return typeof value === 'string' ? trimOws(value.split(';', 1)[0] ?? '').toLowerCase() : '';
 }

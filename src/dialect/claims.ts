@@ -1,6 +1,7 @@
 import type { Claims } from '../contract/claims.js';
 import type { HeaderView } from '../contract/head.js';
 import type { Outcome, ProtocolFault } from '../errors/error.js';
+import { trimOws } from '../wire/field.js';
 import { toEcho } from '../wire/text.js';
 import { headerMismatch, missingMethod, unsupportedVersion } from './faults.js';
 import { nameField } from './methods.js';
@@ -20,7 +21,7 @@ export function readClaims(headers: HeaderView, http_method: string, unsettled: 
   const version = readOnce(headers, 'mcp-protocol-version', 'MCP-Protocol-Version');
   if (!version.ok) return version;
   if (version.value === undefined) return UNDECLARED;
-  const revision = trim(version.value);
+  const revision = trimOws(version.value);
   if (revision === '' || revision.includes(',') || !isFieldText(revision)) {
     return headerMismatch(`MCP-Protocol-Version must be one date such as ${MODERN}, not "${toEcho(revision)}".`);
   }
@@ -47,7 +48,7 @@ function readModern(headers: HeaderView, unsettled: 'refuse' | 'defer'): Outcome
   const params = checkParams(headers.raw);
   if (params !== undefined) return params;
   if (method.value === undefined) return unsettled === 'defer' ? claim(MODERN) : missingMethod();
-  const method_name = trim(method.value);
+  const method_name = trimOws(method.value);
   if (method_name === '' || !isFieldText(method_name)) return headerMismatch('Mcp-Method must be the method in visible ASCII.');
 
   const name = readOnce(headers, 'mcp-name', 'Mcp-Name');
@@ -57,7 +58,7 @@ function readModern(headers: HeaderView, unsettled: 'refuse' | 'defer'): Outcome
     if (field === undefined) return claim(MODERN, method_name);
     return headerMismatch(`Mcp-Name is missing; ${method_name} needs it to mirror params.${field}.`);
   }
-  const decoded = decodeFieldText(trim(name.value));
+  const decoded = decodeFieldText(trimOws(name.value));
   if (!decoded.ok) return headerMismatch(`Mcp-Name ${decoded.fault}.`);
   return claim(MODERN, method_name, field === undefined ? undefined : decoded.value);
 }
@@ -73,7 +74,7 @@ function checkParams(raw: readonly string[]): { readonly ok: false; readonly fau
     seen ??= new Set();
     if (seen.has(lower)) return headerMismatch(`${toEcho(field)} must come once.`);
     seen.add(lower);
-    const decoded = decodeFieldText(trim(raw[i + 1]!));
+    const decoded = decodeFieldText(trimOws(raw[i + 1]!));
     if (!decoded.ok) return headerMismatch(`${toEcho(field)} ${decoded.fault}.`);
   }
   return undefined;
@@ -86,14 +87,3 @@ function readOnce(headers: HeaderView, name: string, shown: string): Outcome<str
   if (value === undefined && headers.all(name).length > 1) return headerMismatch(`${shown} must come once.`);
   return { ok: true, value };
 }
-
-/** Without the optional white space around a field value (RFC 9110 section 5.5). */
-function trim(value: string): string {
-  let from = 0;
-  let to = value.length;
-  while (from < to && isBlank(value.charCodeAt(from))) from++;
-  while (to > from && isBlank(value.charCodeAt(to - 1))) to--;
-  return from === 0 && to === value.length ? value : value.slice(from, to);
-}
-
-const isBlank = (code: number): boolean => code === 0x20 || code === 0x09;

@@ -1,4 +1,5 @@
 import type { Outcome } from '../errors/error.js';
+import { trimOws } from '../wire/field.js';
 
 /**
  * Text that an `Mcp-Name` or `Mcp-Param-*` header value stands for: the value itself, or what `=?base64?…?=` wraps (MCP
@@ -28,7 +29,7 @@ export function decodeFieldText(value: string): Outcome<string, string> {
  * Streamable HTTP, "Value Encoding"). `decodeFieldText` gives it back.
  */
 export function encodeFieldText(text: string): string {
-  const plain = isFieldText(text) && text === text.trim() && !(text.startsWith(PREFIX) && text.endsWith(SUFFIX));
+  const plain = isFieldText(text) && text === trimOws(text) && !(text.startsWith(PREFIX) && text.endsWith(SUFFIX));
   return plain ? text : `${PREFIX}${Buffer.from(text).toString('base64')}${SUFFIX}`;
 }
 

@@ -1,4 +1,5 @@
 import type { HeaderList } from '../contract/runtime.js';
+import { trimOws } from '../wire/field.js';
 
 /** Request fields that browser clients of MCP may send beside their `Mcp-Param-*`. */
 const ASKED =
@@ -14,11 +15,7 @@ export function corsHeaders(origin: string | undefined): HeaderList {
 
 /** The answer to a preflight of an allowed origin. `asked` is Access-Control-Request-Headers: its `mcp-param-*` names are allowed too. */
 export function preflightHeaders(origin: string, methods: string, asked: string | undefined): HeaderList {
-  const params = (asked ?? '')
-    .toLowerCase()
-    .split(',', 64)
-    .map((name) => name.trim())
-    .filter(isParam);
+  const params = (asked ?? '').toLowerCase().split(',', 64).map(trimOws).filter(isParam);
   return [
     'access-control-allow-origin',
     origin,

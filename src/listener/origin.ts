@@ -69,7 +69,8 @@ function toAllowed(entry: string): Allowed {
 }
 
 function parseOrigin(origin: string): { scheme: string; host: string; port: string } | undefined {
-  if (origin.length > 512 || !URL.canParse(origin)) return undefined;
+  // The URL parser drops tabs, line breaks and soft hyphens, and white space at either end.
+  if (origin.length > 512 || !/^[\x21-\x7e]+$/.test(origin) || !URL.canParse(origin)) return undefined;
   const url = new URL(origin);
   if (url.protocol !== 'http:' && url.protocol !== 'https:') return undefined;
   if (origin.includes('@') || url.pathname !== '/' || url.search !== '' || url.hash !== '' || origin.endsWith('/')) return undefined;

@@ -1,6 +1,7 @@
 import { BlockList, isIP, type Socket } from 'node:net';
 import type { TLSSocket } from 'node:tls';
 import type { HeaderView, Peer, PeerTls } from '../contract/head.js';
+import { trimOws } from '../wire/field.js';
 
 /** Says whose forwarded headers are believed. Built once from `listener.trusted_proxies` (CIDRs); empty: nobody's. */
 export class PeerBook {
@@ -38,7 +39,7 @@ export class PeerBook {
     let client = peer.address;
     const hops = headers.all('x-forwarded-for').join(',').split(',');
     for (let i = hops.length - 1; i >= 0; i--) {
-      const hop = (hops[i] as string).trim();
+      const hop = trimOws(hops[i] as string);
       if (hop === '') continue;
       client = plainAddress(withoutPort(hop));
       if (isIP(client) === 0) return UNKNOWN;

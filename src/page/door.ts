@@ -1,6 +1,7 @@
 import type { IncomingHttpHeaders } from 'node:http';
 import { isIP } from 'node:net';
 import { HostPolicy } from '../listener/origin.js';
+import { trimOws, weightOf } from '../wire/field.js';
 
 const PRIVATE = ['.localhost', '.svc', '.cluster.local', '.internal'];
 
@@ -32,9 +33,9 @@ export function wantsHtml(accept: string | undefined): boolean {
   if (accept === undefined || accept.length > 4096) return false;
   const weight = { html: 0, json: 0 };
   for (const range of accept.split(',')) {
-    const [type = '', ...parameters] = range.split(';').map((part) => part.trim().toLowerCase());
-    const q = Number(parameters.find((parameter) => parameter.startsWith('q='))?.slice(2) ?? 1);
-    if (!(q >= 0 && q <= 1)) continue;
+    const [type = '', ...parameters] = range.split(';').map((part) => trimOws(part).toLowerCase());
+    const q = weightOf(parameters);
+    if (Number.isNaN(q)) continue;
     if (type === 'text/html') weight.html = Math.max(weight.html, q);
     else if (type === 'application/json') weight.json = Math.max(weight.json, q);
   }

@@ -1,6 +1,7 @@
 import { whyNotCidr } from '../config/format/network.js';
 import type { Question } from '../explain/question.js';
 import { isCertificate } from '../explain/terminator.js';
+import { trimOws } from '../wire/field.js';
 import type { Asked } from './explain-form.js';
 
 /** A form that was understood, or why it was not. `asked` holds what may be shown again. */
@@ -73,5 +74,5 @@ function isField(line: string): boolean {
 
 function toField(line: string): readonly [string, string] {
   const colon = line.indexOf(':');
-  return colon < 1 ? ['', ''] : [line.slice(0, colon).trim(), line.slice(colon + 1).trim()];
+  return colon < 1 ? ['', ''] : [trimOws(line.slice(0, colon)), trimOws(line.slice(colon + 1))];
 }

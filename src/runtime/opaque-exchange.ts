@@ -9,6 +9,7 @@ import type { ErrorCode } from '../errors/codes.js';
 import { GatewayError } from '../errors/error.js';
 import { errorText, lacksRetryAfter, retryAfter } from '../errors/text.js';
 import type { RatedLog } from '../transport/rated-log.js';
+import { essenceOf } from '../wire/media.js';
 import { faultBeforeHead } from './faults.js';
 import { endWithIdentity } from './identity-end.js';
 import type { Mount } from './opaque-mount.js';
@@ -135,7 +136,7 @@ export class OpaqueExchange {
     response.flushHeaders();
     pipeline(stream, response, () => {});
     const expires_at_ms = this.#passed.identity?.expires_at_ms;
-    if (expires_at_ms !== undefined && /^text\/event-stream/i.test(upstream['content-type'] ?? ''))
+    if (expires_at_ms !== undefined && essenceOf(upstream['content-type'] ?? '') === 'text/event-stream')
       endWithIdentity(expires_at_ms, stream, response, this.#parts.clock);
   }
 

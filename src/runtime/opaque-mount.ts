@@ -1,3 +1,4 @@
+import { trimOws } from '../wire/field.js';
 /** Where a plain HTTP upstream stands, seen from both sides. Paths have no trailing slash; the root is empty. */
 export interface Mount {
   /** Origin of the upstream. */
@@ -33,14 +34,14 @@ export function publicLocation(location: string, mount: Mount, target: string): 
  */
 export function confinedCookie(line: string, mount: Mount): string | undefined {
   const [pair = '', ...attributes] = line.split(';');
-  if (mount.prefix !== '' && pair.trimStart().toLowerCase().startsWith('__host-')) return undefined;
+  if (mount.prefix !== '' && trimOws(pair).toLowerCase().startsWith('__host-')) return undefined;
   let path = mount.prefix === '' ? '/' : mount.prefix;
-  const kept = [pair.trim()];
+  const kept = [trimOws(pair)];
   for (const attribute of attributes) {
     const [name = '', ...value] = attribute.split('=');
-    const key = name.trim().toLowerCase();
-    if (key === 'path') path = moved(value.join('=').trim(), mount.base, mount.prefix) ?? path;
-    else if (key !== 'domain' && key !== '') kept.push(attribute.trim());
+    const key = trimOws(name).toLowerCase();
+    if (key === 'path') path = moved(trimOws(value.join('=')), mount.base, mount.prefix) ?? path;
+    else if (key !== 'domain' && key !== '') kept.push(trimOws(attribute));
   }
   return [...kept, `Path=${path}`].join('; ');
 }

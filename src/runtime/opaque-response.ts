@@ -1,4 +1,5 @@
 import type { IncomingHttpHeaders } from 'node:http';
+import { listedIn } from '../wire/field.js';
 import { HOP_BY_HOP, ORIGIN_WIDE } from './dropped-headers.js';
 import { confinedCookie, type Mount, publicLocation } from './opaque-mount.js';
 
@@ -7,7 +8,7 @@ import { confinedCookie, type Mount, publicLocation } from './opaque-mount.js';
  * `Connection`-listed and origin-wide fields stay behind, Location and Set-Cookie are moved to the public prefix.
  */
 export function opaqueResponseHeaders(upstream: IncomingHttpHeaders, mount: Mount, target: string): [string, string][] | undefined {
-  const listed = new Set((upstream.connection ?? '').split(',').map((token) => token.trim().toLowerCase()));
+  const listed = new Set(listedIn(upstream.connection ?? ''));
   const headers: [string, string][] = [];
   for (const [name, value] of Object.entries(upstream)) {
     if (value === undefined || listed.has(name) || HOP_BY_HOP.has(name) || ORIGIN_WIDE.has(name) || OWN.has(name)) continue;

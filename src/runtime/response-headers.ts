@@ -1,4 +1,6 @@
 import type { HeaderList } from '../contract/runtime.js';
+import { listedIn } from '../wire/field.js';
+import { essenceOf } from '../wire/media.js';
 import { dropped } from './dropped-headers.js';
 
 /** What an upstream's answer is, as far as its head tells. */
@@ -60,13 +62,12 @@ const PLAIN_CONNECTION: ReadonlySet<string> = new Set(['keep-alive', 'close']);
 function mediaOf(content_type: string): Media {
   if (content_type === 'application/json') return 'json';
   if (content_type === '') return 'none';
-  const semicolon = content_type.indexOf(';');
-  const essence = (semicolon < 0 ? content_type : content_type.slice(0, semicolon)).trim().toLowerCase();
+  const essence = essenceOf(content_type);
   return essence === 'application/json' ? 'json' : essence === 'text/event-stream' ? 'events' : 'other';
 }
 
 function withoutListed(fields: readonly string[], connection: string): string[] {
-  const listed = new Set(connection.split(',').map((token) => token.trim().toLowerCase()));
+  const listed = new Set(listedIn(connection));
   const kept: string[] = [];
   for (let i = 0; i + 1 < fields.length; i += 2) {
     const name = fields[i] as string;

@@ -1,3 +1,5 @@
+import { trimOws, weightOf } from '../wire/field.js';
+
 const OPEN = 'application/openmetrics-text';
 const TEXT = 'text/plain';
 
@@ -7,10 +9,9 @@ export function wantsOpenMetrics(accept: string | undefined): boolean {
   let open = 0;
   let text = 0;
   for (const range of accept.split(',')) {
-    const [type = '', ...parameters] = range.split(';').map((part) => part.trim().toLowerCase());
-    const weight = parameters.find((parameter) => parameter.startsWith('q='));
-    const q = weight === undefined ? 1 : Number(weight.slice(2));
-    if (!(q >= 0 && q <= 1)) continue;
+    const [type = '', ...parameters] = range.split(';').map((part) => trimOws(part).toLowerCase());
+    const q = weightOf(parameters);
+    if (Number.isNaN(q)) continue;
     if (type === OPEN) open = Math.max(open, q);
     else if (type === TEXT) text = Math.max(text, q);
   }

@@ -1,4 +1,5 @@
 import { createTraceState, type SpanContext } from '@opentelemetry/api';
+import { trimOws } from '../wire/field.js';
 
 /** Longest `tracestate` that is passed on; W3C Trace Context section 3.3.1.5 asks for at least this much. */
 const MAX_STATE = 512;
@@ -28,8 +29,11 @@ export function toTraceParent({ traceId, spanId, traceFlags }: SpanContext): str
 
 function stateOf(text: string): SpanContext['traceState'] {
   if (text.length > MAX_STATE) return undefined;
-  const members = text.split(',').filter((member) => member.trim() !== '');
-  if (members.length === 0 || members.length > MAX_MEMBERS || !members.every((member) => MEMBER.test(member.trim()))) return undefined;
+  const members = text
+    .split(',')
+    .map(trimOws)
+    .filter((member) => member !== '');
+  if (members.length === 0 || members.length > MAX_MEMBERS || !members.every((member) => MEMBER.test(member))) return undefined;
   return createTraceState(text);
 }
 

@@ -2,6 +2,8 @@ import type { Dispatcher } from 'undici';
 import type { Clock, Timer } from '../contract/clock.js';
 import type { TransportFault, TransportOutcome } from '../contract/transport.js';
 import { GatheredBytes, withoutBom } from '../wire/bytes.js';
+import { listedIn } from '../wire/field.js';
+import { essenceOf } from '../wire/media.js';
 import { judgeAnswer, spellsId } from '../wire/probe.js';
 import { SseParser } from '../wire/sse.js';
 import { broken, refused, rpcError } from './http-faults.js';
@@ -76,7 +78,7 @@ export class HttpExchange implements Dispatcher.DispatchHandler {
     this.#status = status;
     this.#headers = toRecord(raw);
     const { max_response_bytes, endless } = this.#parts;
-    if (this.#succeeded && this.#headers['content-type']?.toLowerCase().startsWith('text/event-stream') === true) {
+    if (this.#succeeded && essenceOf(this.#headers['content-type'] ?? '') === 'text/event-stream') {
       this.#parts.streaming();
       this.#sse = new SseParser({
         max_event_bytes: max_response_bytes,
@@ -123,7 +125,7 @@ export class HttpExchange implements Dispatcher.DispatchHandler {
     const { id } = this.#parts;
     if (this.#sse === undefined && id !== undefined) {
       const type = this.#headers['content-type'];
-      if (type?.toLowerCase().startsWith('application/json') !== true) return { ok: false, fault: this.#noMessage(type) };
+      if (essenceOf(type ?? '') !== 'application/json') return { ok: false, fault: this.#noMessage(type) };
       const body = this.#whole();
       const rpc = isAnswer(body, id) ? undefined : rpcError(body.toString('utf8'));
       if (rpc !== undefined)
@@ -156,7 +158,7 @@ export class HttpExchange implements Dispatcher.DispatchHandler {
     if (this.#over) return;
     this.#over = true;
     this.#linger?.cancel();
-    this.#body.take();
+    this.#body.clear();
     this.#parts.over(reusable);
   }
 
@@ -193,10 +195,7 @@ function isAnswer(body: Uint8Array, id: string): boolean {
 /** A body of declared length, on a connection that the server keeps. */
 function isFramed(headers: Readonly<Record<string, string>>): boolean {
   if (headers['transfer-encoding'] !== undefined || !/^\d+$/.test(headers['content-length'] ?? '')) return false;
-  return !(headers.connection ?? '')
-    .toLowerCase()
-    .split(',')
-    .some((token) => token.trim() === 'close');
+  return !listedIn(headers.connection ?? '').includes('close');
 }
 
 function toRecord(raw: readonly Buffer[]): Readonly<Record<string, string>> {

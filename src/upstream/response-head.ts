@@ -1,3 +1,4 @@
+import { listedIn } from '../wire/field.js';
 import { badAnswer } from './fault.js';
 
 /** How a body ends (RFC 9112 section 6.3). */
@@ -127,7 +128,7 @@ function lengthOf(value: string): number {
 }
 
 function timeoutOf(value: string): number | undefined {
-  const seconds = /(?:^|[,\s])timeout=([0-9]{1,6})/i.exec(value)?.[1];
+  const seconds = /(?:^|[,\t ])timeout=([0-9]{1,6})/i.exec(value)?.[1];
   return seconds === undefined ? undefined : Number(seconds);
 }
 
@@ -136,7 +137,7 @@ function shorter(one: number | undefined, other: number | undefined): number | u
 }
 
 function lists(connection: string, option: string): boolean {
-  return connection.split(',').some((part) => part.trim() === option);
+  return listedIn(connection).includes(option);
 }
 
 const ZERO = 0x30;

@@ -28,6 +28,9 @@ const EVERYTHING = [
   'src',
 ];
 
+/** How a field value is read is one thing for all that read one. */
+const FIELD = 'src/wire/field.ts';
+
 /** The law: what each folder may import. What is not here may not be there. */
 export const TABLE: Readonly<Record<string, Row>> = {
   contract: { ours: ['errors'], only: { typebox: 'src/contract/options.ts', 'node:http': 'src/contract/runtime.ts' } },
@@ -48,7 +51,7 @@ export const TABLE: Readonly<Record<string, Row>> = {
       'node:fs': 'src/runtime/stdio-memory.ts',
     },
   },
-  upstream: { ours: ['errors', 'contract'], modules: ['node:events', 'node:net', 'node:tls'] },
+  upstream: { ours: ['errors', 'contract'], modules: ['node:events', 'node:net', 'node:tls'], files: [FIELD] },
   route: { ours: ['errors', 'contract', 'core'] },
   mount: {
     ours: ['core', 'wire', 'dialect', 'executor', 'errors', 'contract'],
@@ -76,6 +79,7 @@ export const TABLE: Readonly<Record<string, Row>> = {
   },
   telemetry: {
     ours: ['contract'],
+    files: [FIELD],
     modules: [
       'prom-client',
       'pino',
@@ -89,6 +93,7 @@ export const TABLE: Readonly<Record<string, Row>> = {
   },
   tracing: {
     ours: ['telemetry', 'contract'],
+    files: [FIELD],
     modules: ['@opentelemetry/api', '@opentelemetry/resources', '@opentelemetry/sdk-trace', 'undici', 'node:crypto'],
   },
   config: {
@@ -131,6 +136,7 @@ export const TABLE: Readonly<Record<string, Row>> = {
   },
   page: {
     ours: ['assembly', 'config', 'contract', 'errors', 'explain', 'listener'],
+    files: [FIELD],
     modules: ['fastify', 'yaml', 'node:crypto', 'node:http', 'node:net'],
   },
   src: { ours: [...EVERYTHING, 'testing'], modules: ['node:fs', 'node:path', 'node:perf_hooks', 'node:stream', 'node:url'] },

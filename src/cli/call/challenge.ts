@@ -29,4 +29,4 @@ function readChallenge(header: string): { readonly scheme: string; readonly para
   return { scheme: header.split(' ')[0]?.toLowerCase() ?? '', parameters };
 }
 
-const PARAMETER = /([A-Za-z_-]{1,64})\s*=\s*(?:"((?:[^"\\]|\\.)*)"|([^\s",]+))/g;
+const PARAMETER = /([A-Za-z_-]{1,64})[\t ]*=[\t ]*(?:"((?:[^"\\]|\\.)*)"|([^\s",]+))/g;

@@ -1,6 +1,7 @@
 import type { JsonSchema } from '../../contract/content.js';
 import type { HeaderView } from '../../contract/head.js';
 import { decodeFieldText, encodeFieldText } from '../../dialect/sentinel.js';
+import { trimOws } from '../../wire/field.js';
 import { DATA_KEYWORDS, type Report } from './check-schema.js';
 
 /** One argument of a tool that is mirrored into a header. */
@@ -62,7 +63,7 @@ export function checkParamHeaders(
       continue;
     }
     if (sent === undefined) return `${shown} is missing; it mirrors ${param.path.join('.')}.`;
-    const decoded = decodeFieldText(sent.trim());
+    const decoded = decodeFieldText(trimOws(sent));
     if (!decoded.ok) return `${shown} ${decoded.fault}.`;
     if (!isSame(decoded.value, value, param.type)) return `${shown} does not say what ${param.path.join('.')} says.`;
   }

@@ -5,6 +5,7 @@ import type { Call } from '../../contract/runtime.js';
 import { admitMessage } from '../../dialect/admit.js';
 import { readClaims } from '../../dialect/claims.js';
 import { GatewayError, type ProtocolFault } from '../../errors/error.js';
+import { trimOws } from '../../wire/field.js';
 import { accepts, isJsonType } from '../../wire/media.js';
 import { scanMessage } from '../../wire/scan.js';
 import { errorResponse } from './response.js';
@@ -54,7 +55,7 @@ const BARE_HEAD = {
 } as const;
 
 function isPlain(encodings: readonly string[]): boolean {
-  return encodings.every((encoding) => encoding.trim().toLowerCase() === 'identity');
+  return encodings.every((encoding) => trimOws(encoding).toLowerCase() === 'identity');
 }
 
 function viewOf(fields: HttpRequest['headers']): HeaderView {
