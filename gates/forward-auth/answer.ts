@@ -80,5 +80,5 @@ function words(text: string | undefined, separator: string | RegExp): readonly s
 }
 
 function isName(text: string): boolean {
-  return text !== '' && text.length <= 1_024;
+  return text !== '' && text.length <= 1_024 && !/\p{Cc}/u.test(text);
 }

@@ -55,10 +55,10 @@ function checkIdentity(value: unknown): Claimed {
     throw new DecisionFault('identity.expires_at_ms is not a finite number');
   }
   return {
-    principal: checkText(given.principal, 'identity.principal'),
-    issuer: checkText(given.issuer, 'identity.issuer'),
+    principal: checkText(given.principal, 'identity.principal', true),
+    issuer: checkText(given.issuer, 'identity.issuer', true),
     scopes: scopes.size === 0 ? Scopes.none : new Scopes(scopes),
-    client: client === undefined ? undefined : checkText(client, 'identity.client'),
+    client: client === undefined ? undefined : checkText(client, 'identity.client', true),
     expires_at_ms,
   };
 }
@@ -96,14 +96,21 @@ function checkServed(decision: Readonly<Record<string, unknown>>): Checked {
   return { kind: 'serve', status, body, ...(headers === undefined ? undefined : { headers }) };
 }
 
-function checkText(value: unknown, what: string): string {
+/**
+ * `name`: no lone surrogate, which UTF-8 cannot hold: names that differ in one alone would be the same bytes in a digest, a seal or
+ * a log line.
+ */
+function checkText(value: unknown, what: string, name = false): string {
   if (typeof value !== 'string' || value === '' || value.length > MAX_TEXT_CHARS) {
     throw new DecisionFault(`${what} is not a string of 1 to ${MAX_TEXT_CHARS} characters`);
   }
+  let wide = false;
   for (let i = 0; i < value.length; i += 1) {
     const unit = value.charCodeAt(i);
     if (unit < 0x20 || unit === 0x7f) throw new DecisionFault(`${what} holds a control character`);
+    wide ||= (unit & 0xf800) === 0xd800;
   }
+  if (name && wide && /\p{Surrogate}/u.test(value)) throw new DecisionFault(`${what} holds half a character`);
   return value;
 }
 
