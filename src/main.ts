@@ -4,6 +4,8 @@ import { openPrompt } from './cli/init/prompt.js';
 import { buildProgram, runProgram } from './cli/program.js';
 import type { RunIo } from './cli/run-io.js';
 
+/** From the end of the command to the end of the process, whatever still holds it. */
+const LINGER_MS = 500;
 let claimed = false;
 const io: RunIo = {
   env: process.env,
@@ -47,4 +49,7 @@ try {
   clearInterval(hold);
   // A write that nobody takes would keep the process for ever, and standard output cannot be destroyed.
   if (claimed && process.stdout.writableLength > 0) process.exit();
+  // So would a connection that its peer does not close, or a module that keeps a timer. Output that is still read is waited for.
+  const end = setInterval(() => process.stdout.writableLength === 0 && process.exit(), LINGER_MS);
+  end.unref();
 }

@@ -6,7 +6,7 @@ import { SILENT } from '../silent-log.js';
 import { findTool, readArguments } from './call/arguments.js';
 import { toExit } from './call/failure.js';
 import { printResult, printTools, progressLine } from './call/printed.js';
-import { CliExit, EXIT } from './exit.js';
+import { CliExit, EXIT, stoppedBy } from './exit.js';
 import { toField } from './header-option.js';
 import type { RunIo } from './run-io.js';
 
@@ -29,7 +29,7 @@ export function registerCall(program: Command, io: RunIo): void {
     .addOption(new Option('--token-file <file>', 'file with an access token, sent as Bearer; - is standard input'))
     .addOption(new Option('--header <name:value>', 'header field of each request; repeat for several').argParser(toField))
     .addOption(new Option('--ca-file <file>', 'PEM of the certificate authorities that the server must chain to'))
-    .addOption(new Option('--timeout <ms>', 'for each answer; progress starts it again').argParser(toMilliseconds).default(30_000))
+    .addOption(new Option('--timeout <ms>', 'for each answer; progress starts it again, up to five minutes in all').argParser(toMilliseconds).default(30_000))
     .addOption(new Option('--era <era>', 'protocol era').choices(['auto', 'modern', 'legacy']).default('auto'))
     .addOption(new Option('--json', 'print the list, or the whole result, as JSON'))
     .action(async (words: readonly string[], options: CallCommandOptions) => {
@@ -67,7 +67,11 @@ function readCommand(words: readonly string[], command: readonly string[] | unde
 
 async function call(target: Target, tool: string | undefined, args: Wanted['args'], options: CallCommandOptions, io: RunIo): Promise<void> {
   const stop = new AbortController();
-  const release = io.onSignal(() => stop.abort());
+  let stopped: string | undefined;
+  const release = io.onSignal((signal) => {
+    stopped ??= signal;
+    stop.abort();
+  });
   const { timeout: timeout_ms, era, json = false } = options;
   const log = {
     ...SILENT,
@@ -83,10 +87,12 @@ async function call(target: Target, tool: string | undefined, args: Wanted['args
     io.stdout(printResult(result, json));
     if (result.isError === true) throw new CliExit(EXIT.refused, `error: ${name} answered that it failed`);
   } catch (error) {
+    if (stopped !== undefined) throw stoppedBy(stopped);
     throw error instanceof CliExit ? error : toExit(error, 'http' in target ? options.tokenFile !== undefined : undefined);
   } finally {
+    // A signal ends this wait too.
+    await client?.close({ signal: stop.signal });
     release();
-    await client?.close();
   }
 }
 

@@ -11,7 +11,7 @@ import { systemClock } from '../system-clock.js';
 import { egressFrom } from '../upstream/egress.js';
 import { loadCheckedConfig } from './checked-config.js';
 import { type ConfigOption, withConfigOption } from './config-option.js';
-import { CliExit, EXIT } from './exit.js';
+import { CliExit, EXIT, stoppedBy } from './exit.js';
 import { toField } from './header-option.js';
 import type { RunIo } from './run-io.js';
 
@@ -74,7 +74,11 @@ async function doctor(options: DoctorOptions, io: RunIo): Promise<void> {
   const loaded = await load(options, io);
   const grace = options.gracePeriod ?? io.env.TERMINATION_GRACE_PERIOD_SECONDS;
   const stop = new AbortController();
-  const release = io.onSignal(() => stop.abort());
+  let stopped: string | undefined;
+  const release = io.onSignal((signal) => {
+    stopped ??= signal;
+    stop.abort();
+  });
   const findings = await examine(loaded, {
     ...credentials,
     certificate,
@@ -87,7 +91,7 @@ async function doctor(options: DoctorOptions, io: RunIo): Promise<void> {
     pre_stop_s: options.gracePeriod === undefined ? 0 : options.preStop,
     limits: processLimits(),
   }).finally(release);
-  if (stop.signal.aborted) throw new CliExit(EXIT.refused, 'stopped');
+  if (stopped !== undefined) throw stoppedBy(stopped);
   tell(findings, options, io);
 }
 

@@ -15,7 +15,16 @@ export const EXIT = {
   denied: 77,
   /** The configuration is wrong. */
   config: 78,
+  /** SIGINT ended the command, as shells write it: 128 and the signal's number. */
+  interrupted: 130,
+  /** SIGTERM ended the command. */
+  terminated: 143,
 } as const;
+
+/** How a command ends that a signal stopped. */
+export function stoppedBy(signal: string): CliExit {
+  return new CliExit(signal === 'SIGINT' ? EXIT.interrupted : EXIT.terminated, 'stopped');
+}
 
 /** Thrown by a command that ends with a code other than 0; `message` goes to standard error, if there is one. */
 export class CliExit extends Error {

@@ -20,7 +20,7 @@ export function registerStdio(program: Command, io: RunIo): void {
     .action(async (options: StdioCommandOptions) => serve(loadNamedConfig(options, io), options.runtime, io));
 }
 
-/** Until the input ends. The first signal stops reading and lets calls finish. */
+/** Until the input ends. The first signal stops reading and lets calls finish, a second ends them at once. */
 async function serve(loaded: LoadedConfig, wanted: string | undefined, io: RunIo): Promise<void> {
   const { config, folder } = loaded;
   const [name, module] = hostedOf(loaded, wanted);
@@ -30,7 +30,11 @@ async function serve(loaded: LoadedConfig, wanted: string | undefined, io: RunIo
     throw located(error, loaded);
   });
   const stop = new AbortController();
-  const release = io.onSignal(() => stop.abort());
+  const release = io.onSignal(() => {
+    // An output that is gone ends what runs.
+    if (stop.signal.aborted) output.destroy();
+    else stop.abort();
+  });
   const { max_body_bytes, write_timeout_ms, request_timeout_ms, request_timeout_max_ms, max_subscriptions, drain_timeout_ms } =
     config.listener.limits;
   const end = await serveStdio(server, {

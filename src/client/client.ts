@@ -2,6 +2,7 @@ import type { Clock } from '../contract/clock.js';
 import type { CompletionResult, PromptResult, ResourceResult, ToolResult } from '../contract/content.js';
 import type { Log } from '../contract/log.js';
 import type { Transport } from '../contract/transport.js';
+import { bounded } from './bounded.js';
 import { Link } from './link.js';
 import { isObject, type JsonObject } from './messages.js';
 import { discover, negotiate } from './negotiate.js';
@@ -18,7 +19,7 @@ import type {
   Tool,
 } from './options.js';
 import { collect } from './pages.js';
-import { answerQuestion } from './questions.js';
+import { answerQuestion, canAnswer } from './questions.js';
 import { Requests } from './requests.js';
 import type { Self } from './speech.js';
 import { Subscription, type Wishes } from './subscription.js';
@@ -72,11 +73,12 @@ export class Client {
   static async open(transport: Transport, parts: ClientParts): Promise<Client> {
     const client = new Client(transport, parts);
     const { settled, self } = parts;
-    await client.#link.start(settled.start_timeout_ms);
+    const { start_timeout_ms, signal } = settled;
     try {
-      await client.#requests.agree(await negotiate(client.#link, self, settled));
+      await client.#link.start(start_timeout_ms, signal);
+      await client.#requests.agree(await negotiate(client.#link, self, settled), signal);
     } catch (error) {
-      await client.#link.close(settled.start_timeout_ms);
+      await client.#link.close(start_timeout_ms, signal);
       throw error;
     }
     return client;
@@ -88,21 +90,23 @@ export class Client {
   }
 
   /** Asks a modern server anew what it is; of a legacy one it is what the handshake said. */
-  async discover(): Promise<Agreement> {
-    const { self, settled } = this.#parts;
-    return this.server.era === 'legacy'
-      ? this.server
-      : discover(this.#link, self, { timeout_max_ms: settled.timeout_max_ms }, settled.timeout_ms);
+  async discover({
+    signal,
+    timeout_ms = this.#parts.settled.timeout_ms,
+  }: Pick<CallOptions, 'signal' | 'timeout_ms'> = {}): Promise<Agreement> {
+    if (this.server.era === 'legacy') return this.server;
+    const { timeout_max_ms } = this.#parts.settled;
+    return discover(this.#link, this.#parts.self, { timeout_max_ms, ...(signal === undefined ? {} : { signal }) }, timeout_ms);
   }
 
   /** Every tool, all pages. Those whose `x-mcp-header` is not valid are left out, with a warning in the log. */
   async listTools(options: CallOptions = {}): Promise<readonly Tool[]> {
-    return this.#requests.listTools(options);
+    return this.#requests.listTools(this.#requests.bound(options));
   }
 
   /** Calls a tool. A result with `isError` is a result; a JSON-RPC error rejects. */
   async callTool(name: string, args: Readonly<Record<string, unknown>> = {}, options: CallOptions = {}): Promise<ToolResult> {
-    return (await this.#requests.callTool({ name, arguments: args }, options)) as ToolResult;
+    return (await this.#requests.callTool({ name, arguments: args }, this.#requests.bound(options))) as ToolResult;
   }
 
   async listResources(options: CallOptions = {}): Promise<readonly Resource[]> {
@@ -114,7 +118,7 @@ export class Client {
   }
 
   async readResource(uri: string, options: CallOptions = {}): Promise<ResourceResult> {
-    return (await this.#requests.ask('resources/read', { uri }, options)) as unknown as ResourceResult;
+    return (await this.#ask('resources/read', { uri }, options)) as unknown as ResourceResult;
   }
 
   async listPrompts(options: CallOptions = {}): Promise<readonly Prompt[]> {
@@ -122,7 +126,7 @@ export class Client {
   }
 
   async getPrompt(name: string, args: Readonly<Record<string, string>> = {}, options: CallOptions = {}): Promise<PromptResult> {
-    return (await this.#requests.ask('prompts/get', { name, arguments: args }, options)) as unknown as PromptResult;
+    return (await this.#ask('prompts/get', { name, arguments: args }, options)) as unknown as PromptResult;
   }
 
   /** Values for an argument of a prompt, or a variable of a template. */
@@ -130,7 +134,7 @@ export class Client {
     const { prompt, template, argument, value, arguments: settled } = question;
     const ref = prompt === undefined ? { type: 'ref/resource', uri: template } : { type: 'ref/prompt', name: prompt };
     const context = settled === undefined ? {} : { context: { arguments: settled } };
-    const result = await this.#requests.ask('completion/complete', { ref, argument: { name: argument, value }, ...context }, options);
+    const result = await this.#ask('completion/complete', { ref, argument: { name: argument, value }, ...context }, options);
     return (isObject(result.completion) ? result.completion : { values: [] }) as unknown as CompletionResult;
   }
 
@@ -147,36 +151,49 @@ export class Client {
 
   /** Any other request, e.g. of an extension: the members of its result. */
   async request(method: string, params: JsonObject = {}, options: CallOptions = {}): Promise<JsonObject> {
-    return this.#requests.ask(method, params, options);
+    return this.#ask(method, params, options);
   }
 
-  /** Ends subscriptions and the session. Over HTTP what is under way may finish; over one line it is given up. */
-  async close(): Promise<void> {
-    for (const subscription of this.#subscriptions) subscription.close();
-    await this.#link.close(this.#parts.settled.timeout_max_ms + this.#parts.settled.start_timeout_ms);
+  /**
+   * Ends subscriptions and the session. Over HTTP calls under way may finish, each within its own timeout; over one line they are given
+   * up. Then the end takes at most `start_timeout_ms`. Once `signal` aborts, calls are given up too and it takes at most a second.
+   */
+  async close({ signal }: { readonly signal?: AbortSignal } = {}): Promise<void> {
+    for (const subscription of this.#subscriptions) subscription.end();
+    await this.#link.close(this.#parts.settled.start_timeout_ms, signal);
     this.#closing.abort();
+  }
+
+  #ask(method: string, params: JsonObject, options: CallOptions): Promise<JsonObject> {
+    return this.#requests.ask(method, params, this.#requests.bound(options));
   }
 
   #list<T>(method: string, member: string, options: CallOptions): Promise<readonly T[]> {
     const { max_pages, max_items } = this.#parts.settled;
-    return collect<T>((params) => this.#requests.ask(method, params, options), { method, member, max_pages, max_items });
+    const bound = this.#requests.bound(options);
+    return collect<T>((params) => this.#requests.ask(method, params, bound), { method, member, max_pages, max_items });
   }
 
-  /** A question of a legacy server. */
-  #asked(id: unknown, method: string, params: JsonObject): void {
-    if (this.#requests.era === 'modern') return this.#parts.log.warn({ method }, 'a modern server sent a request, which it must not');
-    const answer = async (): Promise<JsonObject> => {
-      if (method === 'ping') return { result: {} };
-      const result = await answerQuestion(this.#parts.callbacks, method, params, this.#closing.signal).catch((error: unknown) => {
-        this.#parts.log.warn({ method, error: error instanceof Error ? error.message : String(error) }, 'a callback failed');
-        return null;
-      });
-      if (result === null) return { error: { code: -32603, message: 'The client could not answer.' } };
-      return result === undefined ? { error: { code: -32601, message: `The client has no ${method.slice(0, 64)}.` } } : { result };
-    };
-    void answer()
-      .then((members) => this.#requests.reply({ jsonrpc: '2.0', id, ...members }))
-      .catch((error: Error) => this.#parts.log.warn({ method, error: error.message }, 'an answer could not be sent'));
+  /** A request of the server: each is answered, in every era and before one was agreed on. Returns what a callback's answer waits for. */
+  #asked(id: unknown, method: string, params: JsonObject): Promise<unknown> | undefined {
+    const { callbacks, clock, log, settled } = this.#parts;
+    const reply = (members: JsonObject): Promise<void> =>
+      this.#requests
+        .reply({ jsonrpc: '2.0', id, ...members })
+        .catch((error: Error) => log.warn({ method, error: error.message }, 'an answer could not be sent'));
+    const modern = this.#requests.era === 'modern';
+    if (modern) log.warn({ method }, 'a modern server sent a request, which it must not');
+    if (method === 'ping') return void reply({ result: {} });
+    if (modern || !canAnswer(callbacks, method))
+      return void reply({ error: { code: -32601, message: `The client has no ${method.slice(0, 64)}.` } });
+    const bound = { clock, timeout_ms: settled.timeout_max_ms, signal: this.#closing.signal };
+    return bounded(`the callback for ${method}`, bound, (signal) => answerQuestion(callbacks, method, params, signal)).then(
+      (result) => reply({ result }),
+      (error: unknown) => {
+        log.warn({ method, error: error instanceof Error ? error.message : String(error) }, 'a callback failed');
+        return reply({ error: { code: -32603, message: 'The client could not answer.' } });
+      },
+    );
   }
 
   #notified(method: string, params: JsonObject): void {

@@ -2,15 +2,16 @@ import type { Clock, Timer } from '../contract/clock.js';
 import type { Log } from '../contract/log.js';
 import type { SendOptions, Transport, WireMessage } from '../contract/transport.js';
 import { TransportDriver } from '../transport/driver.js';
+import { bounded } from './bounded.js';
 import { ClientError, fromFault } from './client-error.js';
-import { type JsonObject, readMessage } from './messages.js';
+import { ACKNOWLEDGED, type JsonObject, type Received, readMessages } from './messages.js';
 import type { Progress } from './options.js';
 
 export interface LinkDeps {
   readonly clock: Clock;
   readonly log: Log;
-  /** A request of the server: what it is answered. */
-  asked(id: unknown, method: string, params: JsonObject): void;
+  /** A request of the server. Returns what settles once it is answered, if a callback has to think about it first. */
+  asked(id: unknown, method: string, params: JsonObject): Promise<unknown> | undefined;
   /** A notification that belongs to no request. */
   notified(method: string, params: JsonObject): void;
   ended(error: ClientError): void;
@@ -49,6 +50,9 @@ export class Link {
   readonly #driver: TransportDriver;
   readonly #deps: LinkDeps;
   readonly #waiting = new Map<number, Waiting>();
+  /** Questions of the server that callbacks are answering. */
+  #questions = 0;
+  #idle: () => void = () => undefined;
   #next = 1;
   #end: ClientError | undefined;
   /** Of a legacy server over HTTP. */
@@ -68,8 +72,8 @@ export class Link {
     return this.#driver.cancels;
   }
 
-  async start(timeout_ms: number): Promise<void> {
-    const outcome = await this.#driver.start(timeout_ms);
+  async start(timeout_ms: number, signal: AbortSignal | undefined): Promise<void> {
+    const outcome = await this.#driver.start(timeout_ms, signal);
     if (!outcome.ok) throw fromFault(outcome.fault);
   }
 
@@ -92,19 +96,42 @@ export class Link {
     });
   }
 
-  /** Sends what has no answer. Rejects with ClientError. */
-  async tell(message: WireMessage, headers: Readonly<Record<string, string>>, timeout_ms: number): Promise<void> {
-    const outcome = await this.#driver.send(JSON.stringify(message), () => message, { ...this.#session(), headers, timeout_ms });
+  /** Sends what has no answer. Rejects with ClientError, after `timeout_ms` whatever the transport does. */
+  async tell(message: WireMessage, headers: Readonly<Record<string, string>>, timeout_ms: number, signal?: AbortSignal): Promise<void> {
+    const name = typeof message.method === 'string' ? message.method : 'an answer to the server';
+    const outcome = await bounded(name, { clock: this.#deps.clock, timeout_ms, signal }, (ended) =>
+      this.#driver.send(JSON.stringify(message), () => message, { ...this.#session(), headers, timeout_ms, signal: ended }),
+    );
     if (!outcome.ok) throw fromFault(outcome.fault);
   }
 
-  /** No new request; those over streams of their own may finish, others are given up. */
-  async close(timeout_ms: number): Promise<void> {
+  /**
+   * No new request; those over streams of their own may finish, others are given up. Ends at the latest `timeout_ms` after the last of
+   * them, and a second after `signal` aborts.
+   */
+  async close(timeout_ms: number, signal: AbortSignal | undefined): Promise<void> {
     this.#end ??= new ClientError('CLOSED', 'the client is closed');
-    if (this.cancels === 'message') this.#lose(this.#end);
-    for (const { asking, settle } of this.#waiting.values()) if (asking.onEvent !== undefined) settle(this.#end);
-    await this.#driver.shutdown(timeout_ms);
-    this.#lose(this.#end);
+    const end = this.#end;
+    if (this.cancels === 'message') this.#lose(end);
+    for (const { asking, settle } of this.#waiting.values()) if (asking.onEvent !== undefined) settle(end);
+    const hurry = new AbortController();
+    const stop = (): void => {
+      this.#lose(end);
+      hurry.abort();
+    };
+    let timer: Timer | undefined;
+    this.#idle = () => {
+      timer ??= this.#deps.clock.timer(timeout_ms, stop);
+    };
+    if (this.#waiting.size === 0) this.#idle();
+    signal?.addEventListener('abort', stop, { once: true });
+    if (signal?.aborted === true) stop();
+    // Each request has its own timeout, so the first argument is only an upper bound.
+    await this.#driver.shutdown(LONGEST_MS, hurry.signal);
+    timer?.cancel();
+    signal?.removeEventListener('abort', stop);
+    this.#idle = () => undefined;
+    this.#lose(end);
   }
 
   #wait(id: number, asking: Asking, resolve: (result: JsonObject) => void, reject: (error: ClientError) => void): Waiting {
@@ -115,6 +142,7 @@ export class Link {
     let timer: Timer;
     const settle = (result: JsonObject | ClientError): void => {
       if (!this.#waiting.delete(id)) return;
+      if (this.#waiting.size === 0) this.#idle();
       timer.cancel();
       signal?.removeEventListener('abort', cancel);
       if (result instanceof ClientError) reject(result);
@@ -172,7 +200,10 @@ export class Link {
   }
 
   #message(raw: WireMessage | Uint8Array | string, metadata: Readonly<Record<string, unknown>>): void {
-    const message = readMessage(raw);
+    for (const message of readMessages(raw)) this.#received(message, metadata);
+  }
+
+  #received(message: Received, metadata: Readonly<Record<string, unknown>>): void {
     switch (message.kind) {
       case 'answer': {
         const waiting = this.#waiting.get(message.id);
@@ -184,12 +215,11 @@ export class Link {
         return this.#progress(message.id, message.params);
       case 'event': {
         const waiting = this.#waiting.get(message.id);
-        waiting?.opened();
+        if (message.method === ACKNOWLEDGED) waiting?.opened();
         return waiting?.asking.onEvent?.(message.method, message.params);
       }
       case 'request':
-        for (const { asking, held } of this.#waiting.values()) if (asking.onEvent === undefined) held();
-        return this.#deps.asked(message.id, message.method, message.params);
+        return this.#asked(message, metadata);
       case 'notification':
         return this.#deps.notified(message.method, message.params);
       default:
@@ -197,10 +227,25 @@ export class Link {
     }
   }
 
+  /** The time that a callback needs is not the server's: until it has answered, only the longest time of a call counts. */
+  #asked({ id, method, params }: Asked, { session_id }: Readonly<Record<string, unknown>>): void {
+    const waiting = [...this.#waiting.values()];
+    // The answer of a question that comes before that to `initialize` belongs to the session that its stream names.
+    if (typeof session_id === 'string' && waiting.some(({ asking }) => asking.method === 'initialize')) this.session_id ??= session_id;
+    const answering = this.#deps.asked(id, method, params);
+    if (answering === undefined) return;
+    this.#questions++;
+    for (const { asking, held } of waiting) if (asking.onEvent === undefined) held();
+    void answering.then(() => {
+      if (--this.#questions > 0) return;
+      for (const { asking, touch } of this.#waiting.values()) if (asking.onEvent === undefined) touch();
+    });
+  }
+
   #progress(id: number, params: JsonObject): void {
     const waiting = this.#waiting.get(id);
     if (waiting === undefined || typeof params.progress !== 'number') return;
-    waiting.touch();
+    if (waiting.asking.onEvent === undefined) waiting.touch();
     const { progress, total, message } = params;
     waiting.asking.onProgress?.({
       progress,
@@ -219,6 +264,11 @@ export class Link {
     for (const { settle } of [...this.#waiting.values()]) settle(error);
   }
 }
+
+type Asked = Extract<Received, { readonly kind: 'request' }>;
+
+/** A day: the longest that a timer is set for. */
+const LONGEST_MS = 86_400_000;
 
 function cancelled(method: string): ClientError {
   return new ClientError('CANCELLED', `${method} was cancelled`);

@@ -13,10 +13,20 @@ export type Received =
   | { readonly kind: 'notification'; readonly method: string; readonly params: JsonObject }
   | { readonly kind: 'junk'; readonly why: string };
 
-/** Reads one message. Ids and tokens of ours are numbers, which some servers send back as strings; what names another is junk. A byte order mark in front is ignored. */
-export function readMessage(raw: WireMessage | Uint8Array | string): Received {
-  const message = toObject(raw);
-  if (message === undefined) return junk('it is no JSON object');
+/** The first message of a subscription: what it will tell (MCP 2026-07-28, Subscriptions). */
+export const ACKNOWLEDGED = 'notifications/subscriptions/acknowledged';
+
+/**
+ * Reads one message, or a batch of them (MCP 2025-03-26). Ids and tokens of ours are numbers, which some servers send back as strings;
+ * what names another is junk. A byte order mark in front is ignored.
+ */
+export function readMessages(raw: WireMessage | Uint8Array | string): readonly Received[] {
+  const value = toValue(raw);
+  return Array.isArray(value) ? value.map(readMessage) : [readMessage(value)];
+}
+
+function readMessage(message: unknown): Received {
+  if (!isObject(message)) return junk('it is no JSON object');
   if (message.jsonrpc !== '2.0') return junk('jsonrpc is not "2.0"');
   const { id, method } = message;
   if (typeof method === 'string') {
@@ -61,11 +71,10 @@ function readResult({ result, error }: JsonObject): JsonObject | ClientError {
   });
 }
 
-function toObject(raw: WireMessage | Uint8Array | string): JsonObject | undefined {
+function toValue(raw: WireMessage | Uint8Array | string): unknown {
   if (typeof raw !== 'string' && !(raw instanceof Uint8Array)) return raw;
   try {
-    const value: unknown = JSON.parse(typeof raw === 'string' ? withoutMark(raw) : utf8.decode(raw));
-    return isObject(value) ? value : undefined;
+    return JSON.parse(typeof raw === 'string' ? withoutMark(raw) : utf8.decode(raw));
   } catch {
     return undefined;
   }

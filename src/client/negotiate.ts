@@ -15,7 +15,8 @@ export async function negotiate(link: Link, self: Self, options: Settled): Promi
   const { era } = options;
   if (era === 'legacy' || (era === 'auto' && !speakable.includes(MODERN))) return initialize(link, self, options, legacy);
   if (!speakable.includes(MODERN)) throw none('modern', speakable);
-  const probe_ms = link.cancels === 'message' && era === 'auto' ? options.probe_timeout_ms : options.timeout_ms;
+  const { timeout_ms, probe_timeout_ms } = options;
+  const probe_ms = link.cancels === 'message' && era === 'auto' ? Math.min(probe_timeout_ms, timeout_ms) : timeout_ms;
   const ask = (): Promise<Agreement | ClientError> => discover(link, self, options, probe_ms).catch((error: ClientError) => error);
   let probe = await ask();
   // A server that refuses a version and lists it is asked once more: the list is what counts.
@@ -89,7 +90,7 @@ export async function initialize(link: Link, self: Self, options: Settled, versi
   if (typeof protocolVersion !== 'string') throw new ClientError('BROKEN', 'the answer to initialize has no protocolVersion');
   if (!versions.includes(protocolVersion)) throw noCommon([protocolVersion], versions);
   const { headers } = speakLegacy(protocolVersion, {});
-  await link.tell({ jsonrpc: '2.0', method: 'notifications/initialized' }, headers, timeout_ms);
+  await link.tell({ jsonrpc: '2.0', method: 'notifications/initialized' }, headers, timeout_ms, signal);
   return agreement('legacy', protocolVersion, [protocolVersion], result, result.serverInfo);
 }
 

@@ -1,3 +1,4 @@
+import { type Bound, bounded } from './bounded.js';
 import { ClientError } from './client-error.js';
 import { isObject, type JsonObject } from './messages.js';
 import type { Callbacks } from './options.js';
@@ -44,13 +45,24 @@ function typeOf(value: unknown): string {
   return value === null ? 'null' : Array.isArray(value) ? 'a list' : `${typeof value}`;
 }
 
-/** The answers to what a modern server needs before it goes on (MCP Multi Round-Trip Requests), by its keys. Rejects with ClientError. */
-export async function answerAll(callbacks: Callbacks, requests: unknown, signal: AbortSignal): Promise<JsonObject | undefined> {
+/** True when there is a callback for this question. */
+export function canAnswer(callbacks: Callbacks, method: string): boolean {
+  const callback = Object.hasOwn(CALLBACKS, method) ? CALLBACKS[method] : undefined;
+  return callback !== undefined && callbacks[callback] !== undefined;
+}
+
+/**
+ * The answers to what a modern server needs before it goes on (MCP Multi Round-Trip Requests), by its keys. Rejects with ClientError,
+ * also when a callback takes too long or the call is cancelled meanwhile.
+ */
+export async function answerAll(callbacks: Callbacks, requests: unknown, bound: Bound): Promise<JsonObject | undefined> {
   if (requests === undefined) return undefined;
   if (!isObject(requests)) throw new ClientError('BROKEN', 'inputRequests is no mapping');
   const questions = Object.entries(requests).map(([key, request]) => readQuestion(callbacks, key, request));
   const answers = questions.map(async ({ key, method, params }) => {
-    const answer = await answerQuestion(callbacks, method, params, signal).catch((cause: unknown) => {
+    const work = (signal: AbortSignal) => answerQuestion(callbacks, method, params, signal);
+    const answer = await bounded(`the callback for ${method}`, bound, work).catch((cause: unknown) => {
+      if (cause instanceof ClientError) throw cause;
       throw new ClientError(
         'CALLBACK_FAILED',
         `the callback for ${method} failed: ${cause instanceof Error ? cause.message : String(cause)}`,
@@ -72,8 +84,7 @@ const CALLBACKS: Readonly<Record<string, keyof Callbacks>> = {
 function readQuestion(callbacks: Callbacks, key: string, request: unknown) {
   const { method, params } = isObject(request) ? request : {};
   if (typeof method !== 'string') throw new ClientError('BROKEN', `inputRequests.${key} has no method`);
-  const callback = Object.hasOwn(CALLBACKS, method) ? CALLBACKS[method] : undefined;
-  if (callback === undefined || callbacks[callback] === undefined)
+  if (!canAnswer(callbacks, method))
     throw new ClientError('INPUT_REQUIRED', `the server asks for ${method}, which this client has no callback for`);
   return { key, method, params: isObject(params) ? params : {} };
 }

@@ -1,4 +1,5 @@
 import type { WireMessage } from '../contract/transport.js';
+import { bounded } from './bounded.js';
 import type { ClientParts } from './client.js';
 import { ClientError } from './client-error.js';
 import type { Link } from './link.js';
@@ -9,6 +10,11 @@ import { collect } from './pages.js';
 import { answerAll } from './questions.js';
 import { type Spoken, speakLegacy, speakModern } from './speech.js';
 import type { ToolList } from './tool-list.js';
+
+/** Of one call, with the time, on the monotonic clock, that it ends at. */
+export interface BoundOptions extends CallOptions {
+  readonly latest_ms: number;
+}
 
 /** Requests in the era that was agreed on, with the rounds of questions, the new session and the new list that they may need. */
 export class Requests {
@@ -33,15 +39,21 @@ export class Requests {
   }
 
   /** Takes what was agreed on. */
-  async agree(agreement: Agreement): Promise<void> {
+  async agree(agreement: Agreement, signal: AbortSignal | undefined): Promise<void> {
     this.#agreement = agreement;
     const { log_level: level } = this.#parts.self;
     if (level !== undefined && agreement.era === 'legacy' && agreement.capabilities.logging !== undefined)
-      await this.#send('logging/setLevel', { level }, {});
+      await this.#send('logging/setLevel', { level }, this.bound(signal === undefined ? {} : { signal }));
+  }
+
+  /** The options of one call, whose requests, pages and rounds of questions end together: `timeout_max_ms` from now. */
+  bound(options: CallOptions): BoundOptions {
+    const { timeout_ms, timeout_max_ms } = { ...this.#parts.settled, ...options };
+    return { ...options, latest_ms: this.#parts.clock.mono_ms() + Math.max(timeout_ms, timeout_max_ms) };
   }
 
   /** One request, with as many rounds of questions as the server needs. */
-  async ask(method: string, params: JsonObject, options: CallOptions): Promise<JsonObject> {
+  async ask(method: string, params: JsonObject, options: BoundOptions): Promise<JsonObject> {
     let result = await this.#send(method, params, options);
     for (let round = 1; result.resultType !== undefined && result.resultType !== 'complete'; round++) {
       const { resultType, inputRequests, requestState } = result;
@@ -54,7 +66,8 @@ export class Requests {
           'INPUT_REQUIRED',
           `the server asked for input more than max_rounds (${this.#parts.settled.max_rounds}) times`,
         );
-      const inputResponses = await answerAll(this.#parts.callbacks, inputRequests, options.signal ?? new AbortController().signal);
+      const bound = { clock: this.#parts.clock, timeout_ms: this.#left(method, options), signal: options.signal };
+      const inputResponses = await answerAll(this.#parts.callbacks, inputRequests, bound);
       const more = { ...(inputResponses === undefined ? {} : { inputResponses }), ...(requestState === undefined ? {} : { requestState }) };
       result = await this.#send(method, { ...params, ...more }, options);
     }
@@ -62,7 +75,7 @@ export class Requests {
   }
 
   /** A tool call; when the server finds headers missing that mirror arguments, the list is read anew, once. */
-  async callTool(params: { readonly name: string; readonly arguments: JsonObject }, options: CallOptions): Promise<JsonObject> {
+  async callTool(params: { readonly name: string; readonly arguments: JsonObject }, options: BoundOptions): Promise<JsonObject> {
     try {
       return await this.ask('tools/call', params, options);
     } catch (error) {
@@ -72,7 +85,7 @@ export class Requests {
     }
   }
 
-  async listTools(options: CallOptions): Promise<readonly Tool[]> {
+  async listTools(options: BoundOptions): Promise<readonly Tool[]> {
     const { max_pages, max_items } = this.#parts.settled;
     const limits = { method: 'tools/list', member: 'tools', max_pages, max_items };
     const { onProgress: _, ...rest } = options;
@@ -87,7 +100,7 @@ export class Requests {
     options: CallOptions,
     onEvent: (method: string, params: JsonObject) => void,
   ): Promise<JsonObject> {
-    return this.#link.request({ ...this.#asking(method, params, options), onEvent });
+    return this.#link.request({ ...this.#asking(method, params, this.bound(options)), onEvent });
   }
 
   /** Answers a request of the server. */
@@ -95,32 +108,42 @@ export class Requests {
     await this.#link.tell(message, speakLegacy(this.#agreement?.revision, {}).headers, this.#parts.settled.timeout_ms);
   }
 
-  async #send(method: string, params: JsonObject, options: CallOptions): Promise<JsonObject> {
-    await this.#renewing;
+  async #send(method: string, params: JsonObject, options: BoundOptions): Promise<JsonObject> {
+    const { clock } = this.#parts;
+    const renewed = (renewing: Promise<void>) =>
+      bounded(method, { clock, timeout_ms: this.#left(method, options), signal: options.signal }, () => renewing);
+    if (this.#renewing !== undefined) await renewed(this.#renewing);
     const session = this.#link.session_id;
     try {
       return await this.#link.request(this.#asking(method, params, options));
     } catch (error) {
       // The session is gone and nothing was done (MCP 2025-11-25, Streamable HTTP, "Session Management").
       if (session === undefined || !(error instanceof ClientError) || error.status !== 404) throw error;
-      await this.#renew(session);
+      await renewed(this.#renew(session));
       return this.#link.request(this.#asking(method, params, options));
     }
   }
 
-  #asking(method: string, params: JsonObject, options: CallOptions) {
-    const { settled } = this.#parts;
-    const { signal, onProgress, timeout_ms = settled.timeout_ms, timeout_max_ms = settled.timeout_max_ms } = options;
+  #asking(method: string, params: JsonObject, options: BoundOptions) {
+    const { signal, onProgress, timeout_ms = this.#parts.settled.timeout_ms } = options;
+    const left_ms = this.#left(method, options);
     const legacy = this.era === 'legacy';
     return {
       method,
       ...this.#speak(method, params),
-      timeout_ms,
-      timeout_max_ms,
+      timeout_ms: Math.min(timeout_ms, left_ms),
+      timeout_max_ms: left_ms,
       signal,
       onProgress,
       tells_cancel: legacy || this.#link.cancels === 'message',
     };
+  }
+
+  /** Milliseconds that the call still has. Throws `TIMEOUT` when there are none. */
+  #left(method: string, { latest_ms }: BoundOptions): number {
+    const left_ms = latest_ms - this.#parts.clock.mono_ms();
+    if (left_ms <= 0) throw new ClientError('TIMEOUT', `${method} took more than timeout_max_ms`);
+    return left_ms;
   }
 
   #speak(method: string, params: JsonObject): Spoken {

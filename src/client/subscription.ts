@@ -1,6 +1,6 @@
 import type { Change } from '../contract/changes.js';
 import type { ClientError } from './client-error.js';
-import { isObject, type JsonObject } from './messages.js';
+import { ACKNOWLEDGED, isObject, type JsonObject } from './messages.js';
 import type { CallOptions } from './options.js';
 import type { Requests } from './requests.js';
 
@@ -49,13 +49,19 @@ export class Subscription implements AsyncIterable<Change> {
     }
   }
 
+  /** Ends it, with the connection: a legacy server is told nothing. */
+  end(): void {
+    this.#finish('over');
+    this.#abort.abort();
+  }
+
   /** Ends it; the server is told. Calling it twice does nothing. */
   close(): void {
     if (this.#end !== 'open') return;
-    this.#finish('over');
-    this.#abort.abort();
+    this.end();
     if (this.#requests.era === 'legacy') {
-      for (const uri of this.#agreed.uris ?? []) void this.#requests.ask('resources/unsubscribe', { uri }, {}).catch(() => undefined);
+      for (const uri of this.#agreed.uris ?? [])
+        void this.#requests.ask('resources/unsubscribe', { uri }, this.#requests.bound({})).catch(() => undefined);
     }
   }
 
@@ -99,7 +105,7 @@ export class Subscription implements AsyncIterable<Change> {
     const own = signal === undefined ? this.#abort.signal : AbortSignal.any([signal, this.#abort.signal]);
     return new Promise((resolve, reject) => {
       const event = (method: string, params: JsonObject): void => {
-        if (method === 'notifications/subscriptions/acknowledged') {
+        if (method === ACKNOWLEDGED) {
           this.#agreed = toWishes(params.notifications);
           resolve();
         } else this.notified(method, params);
@@ -121,7 +127,8 @@ export class Subscription implements AsyncIterable<Change> {
   async #subscribe(options: CallOptions): Promise<void> {
     const { tools, prompts, resources } = this.#requests.agreement.capabilities as Readonly<Record<string, JsonObject | undefined>>;
     const uris = resources?.subscribe === true ? (this.#wishes.uris ?? []) : [];
-    for (const uri of uris) await this.#requests.ask('resources/subscribe', { uri }, options);
+    const bound = this.#requests.bound(options);
+    for (const uri of uris) await this.#requests.ask('resources/subscribe', { uri }, bound);
     this.#agreed = {
       ...(this.#wishes.tools === true && tools?.listChanged === true ? { tools: true } : {}),
       ...(this.#wishes.prompts === true && prompts?.listChanged === true ? { prompts: true } : {}),

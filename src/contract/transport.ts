@@ -54,6 +54,12 @@ export interface SendOptions {
   readonly signal?: AbortSignal;
 }
 
+/** Of the end. What a transport does not know it ignores. */
+export interface ShutdownOptions {
+  /** Aborts when nobody waits any longer: what is still under way is given up, and a second later it is taken for ended. */
+  readonly signal?: AbortSignal;
+}
+
 /** A way to one MCP peer. The first four are there always; the pure four are looked up before use. Nothing here throws. */
 export interface Transport {
   /** Gets ready to send. Called once. A throw, or a rejection, is a peer that cannot be reached. */
@@ -64,7 +70,7 @@ export interface Transport {
    */
   sendMessage(message: string, options?: SendOptions): Promise<TransportOutcome<void>>;
   /** Ends it; what is under way may finish. Safe to call twice. */
-  shutdown(): Promise<TransportOutcome<void>>;
+  shutdown(options?: ShutdownOptions): Promise<TransportOutcome<void>>;
   /** Protocol revisions that can be spoken over it. */
   supportedProtocolVersions(): readonly string[] | 'all';
   /** `stream`: a request is cancelled by `signal` alone. Default `message`: by `notifications/cancelled`. */

@@ -16,19 +16,31 @@ export interface Check {
   run(signal: AbortSignal): Promise<readonly Finding[]> | readonly Finding[];
 }
 
-/** Runs all checks at once, each for at most `timeout_ms`; a late one fails, and its signal aborts. The findings are in the order of the checks. */
-export async function runChecks(checks: readonly Check[], clock: Clock, timeout_ms: number): Promise<readonly Finding[]> {
-  return (await Promise.all(checks.map((check) => runOne(check, clock, timeout_ms)))).flat();
+/**
+ * Runs all checks at once, each for at most `timeout_ms`; a late one fails, and its signal aborts. The findings are in the order of the
+ * checks. Once `ended` aborts, no check is waited for, and those that were not done have none.
+ */
+export async function runChecks(
+  checks: readonly Check[],
+  clock: Clock,
+  timeout_ms: number,
+  ended?: AbortSignal,
+): Promise<readonly Finding[]> {
+  return (await Promise.all(checks.map((check) => runOne(check, clock, timeout_ms, ended)))).flat();
 }
 
-async function runOne({ name, run }: Check, clock: Clock, timeout_ms: number): Promise<readonly Finding[]> {
+async function runOne({ name, run }: Check, clock: Clock, timeout_ms: number, ended?: AbortSignal): Promise<readonly Finding[]> {
   const stop = new AbortController();
+  const abort = (): void => stop.abort();
   const late = new Promise<readonly Finding[]>((resolve) => {
     const timer = clock.timer(timeout_ms, () => {
       stop.abort();
       resolve([fail(name, `no answer within ${timeout_ms} ms`, 'Look whether it is up and reachable from here; --timeout waits longer.')]);
     });
     stop.signal.addEventListener('abort', () => timer.cancel());
+    ended?.addEventListener('abort', () => resolve([]));
+    ended?.addEventListener('abort', abort, { once: true });
+    if (ended?.aborted === true) resolve([]);
   });
   try {
     return await Promise.race([(async () => run(stop.signal))(), late]);
@@ -36,6 +48,7 @@ async function runOne({ name, run }: Check, clock: Clock, timeout_ms: number): P
     const { code } = error as { readonly code?: unknown };
     return [fail(name, `this check failed itself (${typeof code === 'string' ? code : (error as Error).name})`, 'Please report it.')];
   } finally {
+    ended?.removeEventListener('abort', abort);
     stop.abort();
   }
 }

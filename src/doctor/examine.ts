@@ -42,7 +42,7 @@ export async function examine(loaded: LoadedConfig, options: ExamineOptions): Pr
     checkClock([...issuers, ...upstreamsOf(config)], clock, egress),
   ];
   const [looked, routes] = await Promise.all([
-    runChecks(checks, clock, timeout_ms),
+    runChecks(checks, clock, timeout_ms, options.stop),
     checkRoutes(loaded, options, clock, timeout_ms, options.stop),
   ]);
   const read =

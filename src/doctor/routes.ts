@@ -38,10 +38,10 @@ export async function checkRoutes(
   // Children are ended before the process is.
   stop.addEventListener('abort', () => void gateway.close());
   try {
-    const [started, ...more] = await runChecks([{ name: 'gateway', run: () => start(gateway) }], clock, timeout_ms);
+    const [started, ...more] = await runChecks([{ name: 'gateway', run: () => start(gateway) }], clock, timeout_ms, stop);
     if (started?.verdict !== 'ok' || more.length > 0) return started === undefined ? more : [started, ...more];
     const checks = loaded.config.routes.map((route) => checkRoute(route, loaded, gateway.url, credentials, clock, timeout_ms));
-    const visited = await runChecks(checks, clock, 3 * timeout_ms);
+    const visited = await runChecks(checks, clock, 3 * timeout_ms, stop);
     return [started, ...ends.findings(loaded.config.runtimes), ...visited];
   } finally {
     await gateway.close();

@@ -101,7 +101,7 @@ export async function shakeHands(
       { era, signal, timeout_ms, start_timeout_ms: timeout_ms, clock },
     );
     const { revision, server_info: info } = client.server;
-    await client.close();
+    await client.close({ signal });
     return ok(check, `${info === undefined ? 'a server' : `${info.name} ${info.version}`.slice(0, 120)} speaks ${revision}`);
   } catch (error) {
     signal.throwIfAborted();

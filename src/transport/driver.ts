@@ -1,4 +1,4 @@
-import type { Clock } from '../contract/clock.js';
+import type { Clock, Timer } from '../contract/clock.js';
 import type { Log } from '../contract/log.js';
 import type {
   RawMessage,
@@ -42,8 +42,9 @@ export class TransportDriver {
     return this.#transport.cancels === 'stream' ? 'stream' : 'message';
   }
 
-  async start(timeout_ms: number): Promise<TransportOutcome<void>> {
-    const outcome = await this.#within(timeout_ms, 'start', async () => {
+  /** Starts it, within `timeout_ms`; `signal` ends the wait. */
+  async start(timeout_ms: number, signal?: AbortSignal): Promise<TransportOutcome<void>> {
+    const run = async (): Promise<TransportOutcome<unknown>> => {
       if (typeof this.#transport.init === 'function') {
         const made = readOutcome('init', this.#transport.init(this.#options));
         if (!made.ok) return made;
@@ -52,7 +53,8 @@ export class TransportDriver {
       this.#phase = 'open';
       await this.#transport.start(this.#options);
       return DONE;
-    });
+    };
+    const outcome = await this.#within(timeout_ms, 'start', run, { signal, grace_ms: 0 });
     if (!outcome.ok) this.#phase = 'closed';
     return outcome;
   }
@@ -81,11 +83,22 @@ export class TransportDriver {
     }
   }
 
-  /** Ends it. Answers to what is under way are still taken until it is done. */
-  async shutdown(timeout_ms: number): Promise<TransportOutcome<void>> {
+  /**
+   * Ends it, within `timeout_ms` and at the latest `HURRY_MS` after `signal` aborts. Answers to what is under way are still taken
+   * until it is done.
+   */
+  async shutdown(timeout_ms: number, signal?: AbortSignal): Promise<TransportOutcome<void>> {
     this.#phase = 'closing';
-    const shut = async () => readOutcome('shutdown', await this.#transport.shutdown()) as TransportOutcome<void>;
-    const outcome = await this.#within(timeout_ms, 'shutdown', shut);
+    const { clock } = this.#deps;
+    const hurry = new AbortController();
+    const abort = (): void => hurry.abort();
+    const timer = clock.timer(timeout_ms - Math.min(HURRY_MS, timeout_ms / 4), abort);
+    signal?.addEventListener('abort', abort, { once: true });
+    if (signal?.aborted === true) abort();
+    const shut = async () => readOutcome('shutdown', await this.#transport.shutdown({ signal: hurry.signal })) as TransportOutcome<void>;
+    const outcome = await this.#within(timeout_ms, 'shutdown', shut, { signal: hurry.signal, grace_ms: HURRY_MS });
+    timer.cancel();
+    signal?.removeEventListener('abort', abort);
     this.#phase = 'closed';
     return outcome;
   }
@@ -138,14 +151,26 @@ export class TransportDriver {
     this.#deps.closed(fault);
   }
 
-  /** Runs a callback that could hang or throw. */
-  async #within(timeout_ms: number, callback: string, run: () => Promise<TransportOutcome<unknown>>): Promise<TransportOutcome<void>> {
+  /** Runs a callback that could hang or throw: for at most `timeout_ms`, and `grace_ms` once the signal aborts. */
+  async #within(
+    timeout_ms: number,
+    callback: string,
+    run: () => Promise<TransportOutcome<unknown>>,
+    { signal, grace_ms }: { readonly signal: AbortSignal | undefined; readonly grace_ms: number },
+  ): Promise<TransportOutcome<void>> {
+    const { clock } = this.#deps;
     let late: () => void = () => undefined;
+    let hurry: () => void = () => undefined;
+    let hurried: Timer | undefined;
     const timeout = new Promise<TransportOutcome<void>>((resolve) => {
-      late = () =>
-        resolve({ ok: false, fault: { code: 'TIMEOUT', message: `the transport's ${callback} took more than ${timeout_ms} ms` } });
+      const message = `the transport's ${callback} took more than ${timeout_ms} ms`;
+      late = () => resolve({ ok: false, fault: { code: 'TIMEOUT', message } });
+      const cancelled = () => resolve({ ok: false, fault: { code: 'CANCELLED', message: `the transport's ${callback} was cancelled` } });
+      hurry = () => void (hurried = clock.timer(grace_ms, cancelled));
     });
-    const timer = this.#deps.clock.timer(timeout_ms, late);
+    const timer = clock.timer(timeout_ms, late);
+    signal?.addEventListener('abort', hurry, { once: true });
+    if (signal?.aborted === true) hurry();
     const done = run().then(
       (outcome) => (outcome.ok ? DONE : outcome),
       (error: unknown): TransportOutcome<void> => ({
@@ -155,9 +180,14 @@ export class TransportDriver {
     );
     const outcome = await Promise.race([done, timeout]);
     timer.cancel();
+    hurried?.cancel();
+    signal?.removeEventListener('abort', hurry);
     return outcome;
   }
 }
+
+/** What a transport has left once nobody waits for its end any longer. */
+const HURRY_MS = 1000;
 
 const DONE: TransportOutcome<void> = { ok: true, value: undefined };
 const NONE: Readonly<Record<string, unknown>> = Object.freeze({});

@@ -55,17 +55,23 @@ export class HttpExchange implements Dispatcher.DispatchHandler {
     this.done = new Promise((resolve) => (this.#settle = resolve));
   }
 
+  /** True once nothing of it is under way; a request that was not sent by then must not be. */
+  get over(): boolean {
+    return this.#over;
+  }
+
   /** True once the head of the answer has come. */
   get began(): boolean {
     return this.#status !== 0;
   }
 
-  /** Ends it: the connection is closed, and the outcome is this fault. */
+  /** Ends it, also before it is sent or connected: the connection is closed, and the outcome is this fault. */
   stop(fault: TransportFault): void {
     if (this.#over || this.#stopped !== undefined) return;
     this.#stopped = fault;
     this.#settle({ ok: false, fault });
-    this.#abort?.(STOPPED);
+    if (this.#abort === undefined) this.#leave(false);
+    else this.#abort(STOPPED);
   }
 
   onConnect(abort: (error?: Error) => void): void {
@@ -91,7 +97,26 @@ export class HttpExchange implements Dispatcher.DispatchHandler {
         onTooLarge: () => this.stop(this.#tooLarge('an event of the answer', ' or 4096 lines')),
       });
     } else if (!endless && Number(this.#headers['content-length'] ?? 0) > max_response_bytes) this.stop(this.#tooLarge());
+    if (this.#stopped === undefined) this.#judgeHead();
     return true;
+  }
+
+  /** What the head settles: a message that needs no answer is accepted with it, and a refusal waits little for its words. */
+  #judgeHead(): void {
+    const { id, endless, clock } = this.#parts;
+    if (!this.#succeeded) {
+      this.#linger = clock.timer(REFUSAL_MS, () => {
+        this.#settle(this.#outcome());
+        this.#abort?.(STOPPED);
+      });
+    } else if (id === undefined && !endless) this.#accept();
+  }
+
+  /** The outcome is settled; what the server still sends is read for a moment, then the connection is closed. */
+  #accept(): void {
+    this.#answered = true;
+    this.#settle(DONE);
+    this.#linger ??= this.#parts.clock.timer(LINGER_MS, () => this.#abort?.(STOPPED));
   }
 
   onData(chunk: Buffer): boolean {
@@ -144,13 +169,9 @@ export class HttpExchange implements Dispatcher.DispatchHandler {
 
   #receive(body: Uint8Array): void {
     if (this.#stopped !== undefined) return;
-    const { id, clock } = this.#parts;
+    const { id } = this.#parts;
     // An array is a batch of 2025-03-26: whoever waits finds its answer in it.
-    if (id !== undefined && !this.#answered && (body[0] === OPEN_ARRAY || isAnswer(body, id))) {
-      this.#answered = true;
-      this.#settle(DONE);
-      if (this.#sse !== undefined) this.#linger = clock.timer(LINGER_MS, () => this.#abort?.(STOPPED));
-    }
+    if (id !== undefined && !this.#answered && (body[0] === OPEN_ARRAY || isAnswer(body, id))) this.#accept();
     this.#parts.receive({ headers: this.#headers, body });
   }
 
@@ -184,8 +205,10 @@ export class HttpExchange implements Dispatcher.DispatchHandler {
 const STOPPED = new Error('stopped');
 const DONE: TransportOutcome<void> = { ok: true, value: undefined };
 const OPEN_ARRAY = 0x5b;
-/** The response should end its stream; a server that leaves it open is not waited for. */
+/** After what was awaited the answer should end; a server that leaves it open is not waited for. */
 const LINGER_MS = 1000;
+/** From the head of a refusal to the end of its body. */
+const REFUSAL_MS = 2000;
 
 function isAnswer(body: Uint8Array, id: string): boolean {
   const answer = judgeAnswer(body);

@@ -1,3 +1,4 @@
+import type { Socket } from 'node:net';
 import { createSecureContext } from 'node:tls';
 import { buildConnector, Client } from 'undici';
 import type { Clock, Timer } from '../contract/clock.js';
@@ -44,7 +45,9 @@ interface Waiter {
  */
 export class HttpPool {
   readonly #options: HttpPoolOptions;
-  readonly #connect: ReturnType<typeof buildConnector>;
+  /** It returns the socket, which its declaration leaves out. */
+  readonly #connect: (...args: Parameters<buildConnector.connector>) => Socket;
+  readonly #sockets = new WeakMap<Client, Socket>();
   readonly #idle: Connection[] = [];
   readonly #waiting = new Set<Waiter>();
   #lent = 0;
@@ -58,7 +61,7 @@ export class HttpPool {
       rejectUnauthorized: true,
       timeout: options.connect_timeout_ms,
       ...(secureContext === undefined ? {} : { secureContext }),
-    });
+    }) as (...args: Parameters<buildConnector.connector>) => Socket;
   }
 
   /** Live numbers. */
@@ -86,9 +89,11 @@ export class HttpPool {
     });
   }
 
-  /** A connection outside the pool, for a stream that is asked for as one. The caller ends it. */
-  own(): Client {
-    return this.#client();
+  /** A connection outside the pool, for a stream that is asked for as one. Any of the three ends it. */
+  own(): Lease {
+    const client = this.#client();
+    const end = (): void => this.#destroy(client);
+    return { client, reuse: end, discard: end, detach: () => end };
   }
 
   /** Idle connections are closed, waiting requests refused. What is under way finishes, and closes its connection. */
@@ -156,21 +161,28 @@ export class HttpPool {
 
   #end({ client, idle }: Connection): void {
     idle?.cancel();
+    this.#destroy(client);
+  }
+
+  #destroy(client: Client): void {
     if (!client.destroyed) void client.destroy().catch(() => undefined);
+    // A socket that is still connecting, or in its TLS handshake, is not yet the client's to end.
+    this.#sockets.get(client)?.destroy();
   }
 
   #client(): Client {
     // Idle time is measured here, so that a clock of tests moves it; undici's own timer only honours what the server asks for.
     const keep_ms = this.#options.pool_idle_timeout_ms + 60_000;
-    return new Client(this.#options.origin, {
+    const client: Client = new Client(this.#options.origin, {
       pipelining: 1,
       headersTimeout: 0,
       bodyTimeout: 0,
       maxHeaderSize: 32_768,
       keepAliveTimeout: keep_ms,
       keepAliveMaxTimeout: keep_ms,
-      connect: this.#connect,
+      connect: (options, callback) => void this.#sockets.set(client, this.#connect(options, callback)),
     });
+    return client;
   }
 }
 

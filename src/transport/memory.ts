@@ -1,6 +1,6 @@
 import { PassThrough, Writable } from 'node:stream';
 import type { Server } from '../contract/server.js';
-import type { SendOptions, Transport, TransportOptions, TransportOutcome } from '../contract/transport.js';
+import type { SendOptions, ShutdownOptions, Transport, TransportOptions, TransportOutcome } from '../contract/transport.js';
 import { LineFramer } from '../wire/line.js';
 import { serveStdio } from './stdio.js';
 
@@ -12,6 +12,7 @@ export function createMemoryTransport(server: Server): Transport {
 class MemoryTransport implements Transport {
   readonly #server: Server;
   readonly #input = new PassThrough();
+  readonly #stop = new AbortController();
   #ended: Promise<unknown> = Promise.resolve();
   #closed = false;
 
@@ -27,7 +28,9 @@ class MemoryTransport implements Transport {
         done();
       },
     });
-    this.#ended = serveStdio(this.#server, { input: this.#input, output, max_line_bytes: MAX_LINE_BYTES, clock, log }).then(() => {
+    const { signal } = this.#stop;
+    const limits = { max_line_bytes: MAX_LINE_BYTES, drain_timeout_ms: HURRIED_DRAIN_MS };
+    this.#ended = serveStdio(this.#server, { input: this.#input, output, ...limits, clock, log, signal }).then(() => {
       if (!this.#closed) closed({ code: 'ENDED', message: 'the server in this process ended' });
     });
     return Promise.resolve();
@@ -39,10 +42,14 @@ class MemoryTransport implements Transport {
     return Promise.resolve(DONE);
   }
 
-  async shutdown(): Promise<TransportOutcome<void>> {
+  async shutdown({ signal }: ShutdownOptions = {}): Promise<TransportOutcome<void>> {
     this.#closed = true;
+    const hurry = (): void => this.#stop.abort();
+    signal?.addEventListener('abort', hurry, { once: true });
+    if (signal?.aborted === true) hurry();
     this.#input.end();
     await this.#ended;
+    signal?.removeEventListener('abort', hurry);
     return DONE;
   }
 
@@ -51,6 +58,8 @@ class MemoryTransport implements Transport {
   }
 }
 
+/** What handlers still have once nobody waits any longer. */
+const HURRIED_DRAIN_MS = 100;
 const DONE: TransportOutcome<void> = { ok: true, value: undefined };
 /** Nobody's wire is in between: as long as a message may be anywhere. */
 const MAX_LINE_BYTES = 268_435_456;

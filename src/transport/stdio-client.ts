@@ -1,4 +1,4 @@
-import type { SendOptions, Transport, TransportFault, TransportOptions, TransportOutcome } from '../contract/transport.js';
+import type { SendOptions, ShutdownOptions, Transport, TransportFault, TransportOptions, TransportOutcome } from '../contract/transport.js';
 import { systemProcess } from '../system-process.js';
 import { childEnv } from './child-env.js';
 import type { Launched } from './launched.js';
@@ -75,12 +75,16 @@ class StdioTransport implements Transport {
     return Promise.resolve({ ok: false, fault });
   }
 
-  async shutdown(): Promise<TransportOutcome<void>> {
+  async shutdown({ signal }: ShutdownOptions = {}): Promise<TransportOutcome<void>> {
     const child = this.#child;
     this.#child = undefined;
     if (child === undefined) return DONE;
     child.pipe.close();
+    const hurry = (): void => void child.stop(HURRIED_STOP_MS);
+    signal?.addEventListener('abort', hurry, { once: true });
+    if (signal?.aborted === true) hurry();
     await child.stop(this.#options.stop_timeout_ms ?? 4_500);
+    signal?.removeEventListener('abort', hurry);
     return DONE;
   }
 
@@ -89,6 +93,8 @@ class StdioTransport implements Transport {
   }
 }
 
+/** From the end of its input until it is killed, once nobody waits any longer. */
+const HURRIED_STOP_MS = 300;
 const DONE: TransportOutcome<void> = { ok: true, value: undefined };
 
 /** Says how a server ended, with what it wrote last: it is the user's own program. */

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import type { Readable, Writable } from 'node:stream';
-import type { Clock } from '../contract/clock.js';
+import type { Clock, Timer } from '../contract/clock.js';
 import type { Facts, Identity } from '../contract/identity.js';
 import type { Log } from '../contract/log.js';
 import type { Call, EndReason } from '../contract/runtime.js';
@@ -81,6 +81,8 @@ class StdioService {
   #listening = 0;
   #count = 0;
   #end: StdioEnd | undefined;
+  #drain: Timer | undefined;
+  #stopReading: () => void = () => undefined;
   #release: () => void = () => undefined;
 
   constructor(server: Server, options: StdioOptions) {
@@ -123,9 +125,11 @@ class StdioService {
     const stopped = () => this.#stop('stopped');
     input.on('data', read).on('end', ended).on('close', ended).on('error', ended);
     signal?.addEventListener('abort', stopped, { once: true });
+    this.#stopReading = () => void input.off('data', read).off('end', ended).off('close', ended).pause();
     this.#release = () => {
-      input.off('data', read).off('end', ended).off('close', ended).pause();
+      this.#stopReading();
       signal?.removeEventListener('abort', stopped);
+      this.#drain?.cancel();
     };
     if (signal?.aborted === true) stopped();
     else if (input.destroyed || input.readableEnded) ended();
@@ -190,13 +194,12 @@ class StdioService {
 
   /** No more is read; what was admitted finishes. */
   #stop(end: 'eof' | 'stopped'): void {
+    // The signal counts after the end of the input too: a handler may still run.
+    if (end === 'stopped') this.#drain ??= this.#options.clock.timer(this.#options.drain_timeout_ms, () => this.#leave('drain'));
     if (this.#end !== undefined) return;
     if (end === 'eof') this.#framer.end();
     this.#end = end;
-    this.#release();
-    const kill = () => this.#leave('drain');
-    const timer = end === 'stopped' ? this.#options.clock.timer(this.#options.drain_timeout_ms, kill) : undefined;
-    this.#release = () => timer?.cancel();
+    this.#stopReading();
     for (const exchange of this.#open) exchange.inputEnded();
     if (this.#open.size === 0) this.#finish();
   }

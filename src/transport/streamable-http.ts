@@ -2,6 +2,7 @@ import type { Timer } from '../contract/clock.js';
 import type {
   RawMessage,
   SendOptions,
+  ShutdownOptions,
   Transport,
   TransportFault,
   TransportOptions,
@@ -11,6 +12,7 @@ import type {
 import { judgeAnswer } from '../wire/probe.js';
 import { HttpExchange, type HttpRaw } from './http-exchange.js';
 import { HttpPool, type Lease } from './http-pool.js';
+import { MAX_RETRIES, retryAfter, SessionStream, type SessionStreamDeps } from './http-session-stream.js';
 import { type HttpTarget, readTarget, type TargetOptions } from './http-target.js';
 
 /** Of the Streamable HTTP transport. Times in milliseconds, sizes in bytes; RangeError for a limit that is no positive integer. */
@@ -36,13 +38,12 @@ class HttpTransport implements Transport {
   readonly cancels = 'stream';
   readonly #limits: typeof DEFAULTS;
   readonly #target: HttpTarget;
-  readonly #active = new Set<Promise<unknown>>();
+  readonly #open = new Set<HttpExchange>();
+  readonly #closing = new AbortController();
   #options: TransportOptions | undefined;
   #pool: HttpPool | undefined;
-  #session: SendOptions | undefined;
-  #stopStream: (() => void) | undefined;
-  #retry: Timer | undefined;
-  #closed = false;
+  #session: Pick<SendOptions, 'session_id' | 'headers'> | undefined;
+  #stream: SessionStream | undefined;
 
   constructor(options: HttpTransportOptions) {
     this.#limits = { ...DEFAULTS, ...pick(options) };
@@ -54,7 +55,11 @@ class HttpTransport implements Transport {
 
   start(options: TransportOptions): Promise<void> {
     this.#options = options;
-    this.#pool = new HttpPool({ ...this.#limits, origin: this.#target.origin, ca: this.#target.ca, clock: options.clock });
+    const { clock } = options;
+    this.#pool = new HttpPool({ ...this.#limits, origin: this.#target.origin, ca: this.#target.ca, clock });
+    const get: SessionStreamDeps['get'] = (own, last_event_id) =>
+      this.#get('GET', own, { id: undefined, timeout_ms: DEFAULT_TIMEOUT_MS, last_event_id });
+    this.#stream = new SessionStream({ clock, get });
     return Promise.resolve();
   }
 
@@ -79,24 +84,49 @@ class HttpTransport implements Transport {
   async sendMessage(message: string, options: SendOptions = {}): Promise<TransportOutcome<void>> {
     const body = Buffer.from(message);
     const { kind, id, method } = judgeAnswer(body);
-    if (options.session_id !== undefined) this.#session = options;
+    const { session_id, headers = {} } = options;
+    if (session_id !== undefined) this.#session = { session_id, headers };
     const asked = kind === 'request' ? id : undefined;
     const { outcome, exchange } = await this.#post(body, asked, options, method === 'subscriptions/listen');
-    if (method === 'notifications/initialized' && outcome.ok) this.#openStream(options, 0);
+    if (method === 'notifications/initialized' && outcome.ok && !this.#closed) this.#stream?.open(options);
     const cut = !outcome.ok && outcome.fault.code === 'ENDED' && options.signal?.aborted !== true;
     if (!cut || asked === undefined || exchange?.last_event_id === undefined || this.#session === undefined) return outcome;
     return this.#resume(asked, exchange, options);
   }
 
-  async shutdown(): Promise<TransportOutcome<void>> {
+  async shutdown({ signal }: ShutdownOptions = {}): Promise<TransportOutcome<void>> {
     if (this.#closed) return DONE;
-    this.#closed = true;
-    this.#retry?.cancel();
-    this.#stopStream?.();
+    this.#closing.abort();
+    this.#stream?.close();
     this.#pool?.close();
-    while (this.#active.size > 0) await Promise.all(this.#active);
-    if (this.#session !== undefined) await this.#get('DELETE', this.#session, { id: undefined, timeout_ms: DELETE_MS }).done;
+    const giveUp = (): void => {
+      for (const exchange of this.#open) exchange.stop(CLOSED);
+    };
+    signal?.addEventListener('abort', giveUp, { once: true });
+    if (signal?.aborted === true) giveUp();
+    await Promise.all([...this.#open].map(({ done }) => done));
+    signal?.removeEventListener('abort', giveUp);
+    // What has its answer and was left open by the server.
+    giveUp();
+    if (this.#session !== undefined) await this.#goodbye(this.#session, signal);
     return DONE;
+  }
+
+  get #closed(): boolean {
+    return this.#closing.signal.aborted;
+  }
+
+  /** Ends the session at the server, which is waited for only shortly when nobody waits any longer. */
+  async #goodbye(session: SendOptions, signal: AbortSignal | undefined): Promise<void> {
+    const exchange = this.#get('DELETE', session, { id: undefined, timeout_ms: DELETE_MS });
+    const { clock } = this.#options as TransportOptions;
+    let timer: Timer | undefined;
+    const hurry = (): void => void (timer = clock.timer(HURRIED_DELETE_MS, () => exchange.stop(CLOSED)));
+    signal?.addEventListener('abort', hurry, { once: true });
+    if (signal?.aborted === true) hurry();
+    await exchange.done;
+    timer?.cancel();
+    signal?.removeEventListener('abort', hurry);
   }
 
   /** One message on a connection of the pool. */
@@ -113,14 +143,27 @@ class HttpTransport implements Transport {
     if (!('client' in leased)) return { outcome: { ok: false, fault: leased } };
     const left_ms = Math.max(1, timeout_ms - (this.#options.clock.mono_ms() - began_ms));
     const exchange = this.#exchange(leased, { id, endless, timeout_ms: left_ms, signal });
-    this.#track(exchange.done);
+    void this.#dispatch(exchange, leased, options, { method: 'POST', fields: POST, body });
+    return { outcome: await exchange.done, exchange };
+  }
+
+  /** Nothing is sent when it was stopped while a callback fetched the token. */
+  async #dispatch(
+    exchange: HttpExchange,
+    { client }: Lease,
+    options: SendOptions,
+    {
+      method,
+      fields,
+      body,
+    }: { readonly method: 'POST' | 'GET' | 'DELETE'; readonly fields: readonly string[]; readonly body: Buffer | null },
+  ): Promise<void> {
     try {
       const headers = await this.#target.headers(options);
-      leased.client.dispatch({ path: this.#target.path, method: 'POST', headers: [...headers, ...POST], body }, exchange);
+      if (!exchange.over) client.dispatch({ path: this.#target.path, method, headers: [...headers, ...fields], body }, exchange);
     } catch (error) {
       notSent(exchange, error);
     }
-    return { outcome: await exchange.done, exchange };
   }
 
   #exchange(
@@ -151,11 +194,13 @@ class HttpTransport implements Transport {
       over: (reusable) => {
         timer.cancel();
         signal?.removeEventListener('abort', abort);
+        this.#open.delete(exchange);
         if (end !== undefined) end();
         else if (reusable) lease.reuse();
         else lease.discard();
       },
     });
+    this.#open.add(exchange);
     signal?.addEventListener('abort', abort, { once: true });
     if (signal?.aborted === true) abort();
     return exchange;
@@ -167,37 +212,14 @@ class HttpTransport implements Transport {
     options: SendOptions,
     how: { readonly id: string | undefined; readonly timeout_ms: number; readonly last_event_id?: string | undefined },
   ): HttpExchange {
-    const client = (this.#pool as HttpPool).own();
-    const end = (): void => void client.destroy().catch(() => undefined);
-    const lease: Lease = { client, reuse: end, discard: end, detach: () => end };
+    const lease = (this.#pool as HttpPool).own();
     const { id, timeout_ms, last_event_id } = how;
-    const exchange = this.#exchange(lease, { id, endless: true, timeout_ms, signal: options.signal });
-    void this.#target
-      .headers(options)
-      .then((headers) => {
-        const accept = method === 'GET' ? ['accept', 'text/event-stream'] : [];
-        const from = last_event_id === undefined ? [] : ['last-event-id', last_event_id];
-        client.dispatch({ path: this.#target.path, method, headers: [...headers, ...accept, ...from], body: null }, exchange);
-      })
-      .catch((error: unknown) => notSent(exchange, error));
+    const exchange = this.#exchange(lease, { id, endless: method === 'GET', timeout_ms, signal: options.signal });
+    const accept = method === 'GET' ? ['accept', 'text/event-stream'] : [];
+    // A field's bytes: an event id may have any character of UTF-8 (HTML, "Server-sent events").
+    const from = last_event_id === undefined ? [] : ['last-event-id', Buffer.from(last_event_id).toString('latin1')];
+    void this.#dispatch(exchange, lease, options, { method, fields: [...accept, ...from], body: null });
     return exchange;
-  }
-
-  /** The stream on which a legacy server speaks unasked; opened anew as long as the session lives. A server may have none. */
-  #openStream(options: SendOptions, failures: number, last_event_id?: string): void {
-    if (this.#closed) return;
-    const { session_id, headers } = options;
-    const own: SendOptions = { ...(session_id === undefined ? {} : { session_id }), ...(headers === undefined ? {} : { headers }) };
-    const exchange = this.#get('GET', own, { id: undefined, timeout_ms: DEFAULT_TIMEOUT_MS, last_event_id });
-    this.#stopStream = () => exchange.stop(CLOSED);
-    void exchange.done.then((outcome) => {
-      this.#stopStream = undefined;
-      if (this.#closed || (!outcome.ok && outcome.fault.code === 'REFUSED')) return;
-      const again = exchange.began ? 0 : failures + 1;
-      if (again > MAX_RETRIES) return;
-      const wait_ms = Math.min(MAX_RETRY_MS, exchange.retry_ms ?? 1000 * 2 ** again);
-      this.#retry = this.#options?.clock.timer(wait_ms, () => this.#openStream(own, again, exchange.last_event_id ?? last_event_id));
-    });
   }
 
   /** Goes on reading an answer that the server cut after an event with an id (MCP 2025-11-25, Streamable HTTP, "Resumability"). */
@@ -206,10 +228,10 @@ class HttpTransport implements Transport {
     let outcome: TransportOutcome<void> = { ok: false, fault: { code: 'ENDED', message: 'the answer was cut and could not be resumed' } };
     let last_event_id = cut.last_event_id;
     for (let tries = 0; tries < MAX_RETRIES && !this.#closed; tries++) {
-      await new Promise<void>((resolve) => this.#options?.clock.timer(Math.min(MAX_RETRY_MS, cut.retry_ms ?? 1000), resolve));
+      await this.#pause(retryAfter(cut.retry_ms ?? 1000), options.signal);
       if (options.signal?.aborted === true) return { ok: false, fault: CANCELLED };
+      if (this.#closed) break;
       cut = this.#get('GET', options, { id, timeout_ms: options.timeout_ms ?? DEFAULT_TIMEOUT_MS, last_event_id });
-      this.#track(cut.done);
       outcome = await cut.done;
       if (outcome.ok || outcome.fault.code !== 'ENDED') break;
       last_event_id = cut.last_event_id ?? last_event_id;
@@ -217,9 +239,19 @@ class HttpTransport implements Transport {
     return outcome;
   }
 
-  #track(done: Promise<unknown>): void {
-    const own: Promise<unknown> = done.finally(() => this.#active.delete(own));
-    this.#active.add(own);
+  /** Resolves after so long, or at once when the request or the transport is ended. */
+  #pause(ms: number, signal: AbortSignal | undefined): Promise<void> {
+    return new Promise((resolve) => {
+      const ends = [this.#closing.signal, ...(signal === undefined ? [] : [signal])];
+      const end = (): void => {
+        timer?.cancel();
+        for (const one of ends) one.removeEventListener('abort', end);
+        resolve();
+      };
+      const timer = this.#options?.clock.timer(ms, end);
+      for (const one of ends) one.addEventListener('abort', end);
+      if (ends.some(({ aborted }) => aborted)) end();
+    });
   }
 }
 
@@ -232,8 +264,7 @@ const DEFAULTS = {
 };
 const DEFAULT_TIMEOUT_MS = 30_000;
 const DELETE_MS = 5_000;
-const MAX_RETRIES = 5;
-const MAX_RETRY_MS = 30_000;
+const HURRIED_DELETE_MS = 500;
 const POST = ['content-type', 'application/json', 'accept', 'application/json, text/event-stream'] as const;
 const DONE: TransportOutcome<void> = { ok: true, value: undefined };
 const CLOSED: TransportFault = { code: 'CLOSED', message: 'the connection is closed' };
@@ -243,7 +274,6 @@ const CANCELLED: TransportFault = { code: 'CANCELLED', message: 'the request was
 function notSent(exchange: HttpExchange, error: unknown): void {
   const why = error instanceof Error ? error.message : String(error);
   exchange.stop({ code: 'CALLBACK_FAILED', message: `no token could be had: ${why}` });
-  exchange.onError(error instanceof Error ? error : new Error(why));
 }
 
 function pick(options: HttpTransportOptions): Partial<typeof DEFAULTS> {
