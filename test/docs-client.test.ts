@@ -75,6 +75,10 @@ describe('the programs of docs/client.md and docs/transports.md', () => {
         .find((line) => line.startsWith(`| \`${option}\``)) ?? '';
     for (const [option, value] of [
       ['timeout_ms', '30 000'],
+      ['timeout_max_ms', '300 000'],
+      ['probe_timeout_ms', '5 000'],
+      ['start_timeout_ms', '10 000'],
+      ['connect_timeout_ms', '10 000'],
       ['pool_size', '4'],
       ['pool_idle_timeout_ms', '30 000'],
       ['pool_max_requests', '100'],

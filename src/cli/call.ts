@@ -29,7 +29,11 @@ export function registerCall(program: Command, io: RunIo): void {
     .addOption(new Option('--token-file <file>', 'file with an access token, sent as Bearer; - is standard input'))
     .addOption(new Option('--header <name:value>', 'header field of each request; repeat for several').argParser(toField))
     .addOption(new Option('--ca-file <file>', 'PEM of the certificate authorities that the server must chain to'))
-    .addOption(new Option('--timeout <ms>', 'for each answer; progress starts it again, up to five minutes in all').argParser(toMilliseconds).default(30_000))
+    .addOption(
+      new Option('--timeout <ms>', 'for each answer; progress starts it again, up to five minutes in all')
+        .argParser(toMilliseconds)
+        .default(30_000),
+    )
     .addOption(new Option('--era <era>', 'protocol era').choices(['auto', 'modern', 'legacy']).default('auto'))
     .addOption(new Option('--json', 'print the list, or the whole result, as JSON'))
     .action(async (words: readonly string[], options: CallCommandOptions) => {

@@ -1,4 +1,4 @@
-import type { Socket } from 'node:net';
+import type { Duplex } from 'node:stream';
 import { createSecureContext } from 'node:tls';
 import { buildConnector, Client } from 'undici';
 import type { Clock, Timer } from '../contract/clock.js';
@@ -46,8 +46,8 @@ interface Waiter {
 export class HttpPool {
   readonly #options: HttpPoolOptions;
   /** It returns the socket, which its declaration leaves out. */
-  readonly #connect: (...args: Parameters<buildConnector.connector>) => Socket;
-  readonly #sockets = new WeakMap<Client, Socket>();
+  readonly #connect: (...args: Parameters<buildConnector.connector>) => Duplex;
+  readonly #sockets = new WeakMap<Client, Duplex>();
   readonly #idle: Connection[] = [];
   readonly #waiting = new Set<Waiter>();
   #lent = 0;
@@ -61,7 +61,7 @@ export class HttpPool {
       rejectUnauthorized: true,
       timeout: options.connect_timeout_ms,
       ...(secureContext === undefined ? {} : { secureContext }),
-    }) as (...args: Parameters<buildConnector.connector>) => Socket;
+    }) as (...args: Parameters<buildConnector.connector>) => Duplex;
   }
 
   /** Live numbers. */
