@@ -1,11 +1,13 @@
 import { GatheredBytes } from '../wire/bytes.js';
+import { ID_WINDOW_BYTES, requestIdOf } from '../wire/request-id.js';
+import type { UnreadBody } from './node-body.js';
 import type { MountSettings } from './options.js';
 
 /** Reads a body, as `readNodeBody` does; how it was chunked only the host knows. A body that breaks off is BODY_TIMEOUT: nobody is there to be told. */
 export async function readFetchBody(
   body: ReadableStream<Uint8Array> | null,
   { clock, body_timeout_ms, read_timeout_ms, max_body_bytes }: MountSettings,
-): Promise<Buffer | 'BODY_TIMEOUT' | 'BODY_TOO_LARGE'> {
+): Promise<Buffer | UnreadBody> {
   if (body === null) return Buffer.alloc(0);
   const reader = body.getReader();
   const due_ms = clock.mono_ms() + body_timeout_ms;
@@ -25,7 +27,7 @@ export async function readFetchBody(
     const late = got === undefined || clock.mono_ms() >= due_ms;
     if (late || gathered.length > max_body_bytes) {
       reader.cancel().catch(() => undefined);
-      return late ? 'BODY_TIMEOUT' : 'BODY_TOO_LARGE';
+      return { code: late ? 'BODY_TIMEOUT' : 'BODY_TOO_LARGE', id: requestIdOf(gathered.start(ID_WINDOW_BYTES)) };
     }
   }
 }

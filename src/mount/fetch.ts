@@ -1,6 +1,7 @@
 import type { HeaderView } from '../contract/head.js';
 import type { HttpResponse } from '../contract/http.js';
 import type { Server } from '../contract/server.js';
+import { requestIdOf } from '../wire/request-id.js';
 import type { MountCaller } from './caller.js';
 import { readFetchBody } from './fetch-body.js';
 import { withKeepAlive } from './keep-alive.js';
@@ -26,13 +27,17 @@ export function createFetchMount(server: Server, options: MountOptions = {}): Fe
   const mount = new Mount(server, options);
   const handler: (...asked: Parameters<FetchMount>) => Promise<Response> = async (request, caller = request) => {
     const refused = mount.judge(request.method, viewOf(request.headers));
-    if (refused !== undefined) return toResponse(refused);
+    if (refused !== undefined) {
+      if (refused.status !== 413 || request.bodyUsed || !mount.knows(caller)) return toResponse(refused);
+      const start = await readFetchBody(request.body, mount.idSettings);
+      return toResponse(refusal('BODY_TOO_LARGE', 'code' in start ? start.id : requestIdOf(start)));
+    }
     if (request.bodyUsed) {
       mount.settings.log.error({}, 'the body was read before the mount');
       return toResponse(refusal('RUNTIME_FAILED'));
     }
     const body = await readFetchBody(request.body, mount.settings);
-    if (typeof body === 'string') return toResponse(refusal(body));
+    if ('code' in body) return toResponse(refusal(body.code, body.id));
     const left = new AbortController();
     const leave = () => left.abort();
     request.signal.addEventListener('abort', leave, { once: true });

@@ -11,6 +11,7 @@ import type { ErrorCode } from '../errors/codes.js';
 import { GatewayError } from '../errors/error.js';
 import { createExecutor, type Executor } from '../executor/executor.js';
 import { HostPolicy, OriginPolicy } from '../listener/origin.js';
+import { ID_WINDOW_BYTES, requestIdOf } from '../wire/request-id.js';
 import { identityOf, type MountCaller } from './caller.js';
 import { MountExchange } from './mount-exchange.js';
 import { type MountOptions, type MountSettings, toSettings } from './options.js';
@@ -45,16 +46,31 @@ export class Mount {
     );
   }
 
-  /** Judges a request before its body is read. Undefined: read the body. */
+  /** Judges a request before its body is read. Undefined: read the body. A caller whom the mount `knows` is given the id with a 413. */
   judge(method: string, headers: HeaderView): HttpResponse | undefined {
     if (this.#draining) return refusal('DRAINING');
     if (!this.#hosts.isAllowed(headers, false)) return refusal('HOST_NOT_ALLOWED');
     if (!headers.all('origin').every((origin) => this.#origins.isAllowed(origin))) return refusal('ORIGIN_NOT_ALLOWED');
-    if (method !== 'POST') return refusal('METHOD_NOT_ALLOWED', { allow: 'POST' });
+    if (method !== 'POST') return refusal('METHOD_NOT_ALLOWED', undefined, { allow: 'POST' });
     const length = headers.get('content-length');
     if (headers.all('transfer-encoding').length > 0 || length === undefined) return refusal('LENGTH_REQUIRED');
     if (!/^\d{1,15}$/.test(length)) return refusal('BAD_REQUEST');
     return Number(length) > this.settings.max_body_bytes ? refusal('BODY_TOO_LARGE') : undefined;
+  }
+
+  /** The host has verified who calls: a refusal about what is called may wait for the id of the call, with `idSettings`. */
+  knows(caller: MountCaller): boolean {
+    try {
+      return identityOf(caller.mcpAuth) !== undefined;
+    } catch {
+      return false;
+    }
+  }
+
+  /** Reads as much of a body as its id is looked for in. */
+  get idSettings(): MountSettings {
+    const wait_ms = Math.min(ID_WAIT_MS, this.settings.body_timeout_ms);
+    return { ...this.settings, max_body_bytes: ID_WINDOW_BYTES, body_timeout_ms: wait_ms, read_timeout_ms: wait_ms };
   }
 
   /** Serves one POST. `signal`: the client has left. */
@@ -64,14 +80,14 @@ export class Mount {
     caller: MountCaller,
     signal: AbortSignal,
   ): Promise<HttpResponse | HttpStream> | HttpResponse {
-    if (this.#draining) return refusal('DRAINING');
+    if (this.#draining) return refusal('DRAINING', requestIdOf(body));
     const { log } = this.settings;
     let identity: ReturnType<typeof identityOf>;
     try {
       identity = identityOf(caller.mcpAuth);
     } catch (error) {
       log.error({ error: String(error) }, 'the host set an mcpAuth that names nobody');
-      return refusal('RUNTIME_FAILED');
+      return refusal('RUNTIME_FAILED', requestIdOf(body));
     }
     const prepared = admitHttp({ method: 'POST', headers, body, identity });
     if (prepared.kind === 'response') return prepared;
@@ -111,10 +127,12 @@ export class Mount {
   }
 }
 
-/** An error of the table as a whole response. */
-export function refusal(code: ErrorCode, headers: Readonly<Record<string, string>> = {}): HttpResponse {
-  return errorResponse(new GatewayError(code, { headers }), undefined, randomUUID());
+/** An error of the table as a whole response; `id` as in `errorText`. */
+export function refusal(code: ErrorCode, id?: string, headers: Readonly<Record<string, string>> = {}): HttpResponse {
+  return errorResponse(new GatewayError(code, { headers }), id, randomUUID());
 }
+
+const ID_WAIT_MS = 900;
 
 /** Open subscriptions by executor: mounts that share one share its cap. */
 const TAKEN = new WeakMap<Executor, number>();

@@ -1,6 +1,7 @@
 import type { IncomingMessage } from 'node:http';
 import { GatheredBytes } from '../wire/bytes.js';
 import { ChunkMeter } from '../wire/chunk-meter.js';
+import { ID_WINDOW_BYTES, requestIdOf } from '../wire/request-id.js';
 import type { MountSettings } from './options.js';
 
 /**
@@ -10,7 +11,7 @@ import type { MountSettings } from './options.js';
 export function readNodeBody(
   request: IncomingMessage,
   { clock, body_timeout_ms, read_timeout_ms, max_body_bytes }: MountSettings,
-): Promise<Buffer | BodyFault | undefined> {
+): Promise<Buffer | UnreadBody | undefined> {
   return new Promise((resolve) => {
     const gathered = new GatheredBytes();
     const meter = request.headers['transfer-encoding'] === undefined ? undefined : new ChunkMeter(undefined, request.readableLength);
@@ -26,15 +27,20 @@ export function readNodeBody(
     };
     const end = () => done(meter?.end() === true ? 'CHUNKS_TOO_SMALL' : gathered.take());
     const gone = () => done(undefined);
-    function done(result: Buffer | BodyFault | undefined): void {
+    function done(result: Buffer | UnreadBody['code'] | undefined): void {
       whole.cancel();
       pause.cancel();
       request.off('data', take).off('end', end).off('close', gone);
-      if (typeof result === 'string') request.pause();
-      resolve(result);
+      if (typeof result !== 'string') return resolve(result);
+      request.pause();
+      resolve({ code: result, id: requestIdOf(gathered.start(ID_WINDOW_BYTES)) });
     }
     request.on('data', take).on('end', end).on('close', gone).on('error', gone);
   });
 }
 
-export type BodyFault = 'BODY_TIMEOUT' | 'BODY_TOO_LARGE' | 'CHUNKS_TOO_SMALL';
+/** Why a body was not read in full, and the id of its request as far as it came. */
+export interface UnreadBody {
+  readonly code: 'BODY_TIMEOUT' | 'BODY_TOO_LARGE' | 'CHUNKS_TOO_SMALL';
+  readonly id: string | undefined;
+}

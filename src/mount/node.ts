@@ -2,6 +2,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { HeaderView } from '../contract/head.js';
 import type { HttpResponse, HttpStream } from '../contract/http.js';
 import type { Server } from '../contract/server.js';
+import { requestIdOf } from '../wire/request-id.js';
 import type { MountCaller } from './caller.js';
 import { withKeepAlive } from './keep-alive.js';
 import { Mount, refusal } from './mount.js';
@@ -56,14 +57,18 @@ async function answer(
   response.on('close', () => left.abort());
   response.on('error', () => left.abort());
   const refused = mount.judge(request.method ?? '', viewOf(request));
-  if (refused !== undefined) return refuse(response, refused, extra);
+  if (refused !== undefined) {
+    const start = refused.status === 413 && mount.knows(request) ? await readNodeBody(request, mount.idSettings) : undefined;
+    if (start === undefined) return refuse(response, refused, extra);
+    return refuse(response, refusal('BODY_TOO_LARGE', 'code' in start ? start.id : requestIdOf(start)), extra);
+  }
   if (request.body !== undefined || request.readableDidRead) {
     mount.settings.log.error({}, 'the body was read before the mount: keep parsers away from its path');
     return refuse(response, refusal('RUNTIME_FAILED'), extra);
   }
   const body = await readNodeBody(request, mount.settings);
-  if (typeof body === 'string') return refuse(response, refusal(body), extra);
   if (body === undefined) return;
+  if ('code' in body) return refuse(response, refusal(body.code, body.id), extra);
   const found = await mount.serve(request.headersDistinct, body, request, left.signal);
   if (response.destroyed) return;
   if (found.kind === 'response') return send(response, found, extra);

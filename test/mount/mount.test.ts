@@ -101,6 +101,29 @@ for (const host of Object.keys(HOSTS))
         ]);
       }));
 
+    it('gives a refusal the id where the body was read, and with a declared 413 to a known caller', () =>
+      within(host, { max_body_bytes: 100_000, body_timeout_ms: 200 }, async (mounted) => {
+        const refused = async (body: string, headers: Record<string, string>, more: RequestInit = {}) => {
+          const response = await ask(mounted, body, headers, more);
+          const text = await response.text();
+          assert.doesNotMatch(text, /"id":null/);
+          return [response.status, (JSON.parse(text) as Json).id];
+        };
+        const large = modernBody('tools/call', { name: 'say', arguments: { text: 'x'.repeat(100_000) } }, {}, 'big');
+        const head = modernHead('tools/call', 'say');
+        const known = { ...head, authorization: 'Bearer ann' };
+        assert.deepEqual(await refused(large, known), [413, 'big']);
+        assert.deepEqual(await refused(large, head), [413, undefined], 'nobody is known');
+        const late = `{"jsonrpc":"2.0","method":"tools/call","params":{"x":"${'x'.repeat(100_000)}"},"id":1}`;
+        assert.deepEqual(await refused(late, known), [413, undefined], 'the id is behind 64 KiB');
+        const small = modernBody('tools/call', { name: 'say', arguments: { text: 'x' } }, {}, 5);
+        assert.deepEqual(await refused(small, { ...head, 'content-type': 'text/plain' }), [415, 5]);
+        assert.deepEqual(await refused(small, { ...head, accept: 'text/html' }), [406, 5]);
+        assert.deepEqual(await refused(small, { ...head, 'mcp-name': 'other' }), [400, 5]);
+        assert.deepEqual(await refused(small, { ...head, origin: 'https://evil.example' }), [403, undefined]);
+        assert.deepEqual(await refused(small.replace('tools/call', 'none'), { ...head, 'mcp-method': 'none' }), [404, 5]);
+      }));
+
     it('cancels a call whose client leaves, and one that its own client instance cancels', () =>
       within(host, {}, async (mounted) => {
         noticed.length = 0;

@@ -7,6 +7,7 @@ import { readClaims } from '../../dialect/claims.js';
 import { GatewayError, type ProtocolFault } from '../../errors/error.js';
 import { trimOws } from '../../wire/field.js';
 import { accepts, isJsonType } from '../../wire/media.js';
+import { requestIdOf } from '../../wire/request-id.js';
 import { scanMessage } from '../../wire/scan.js';
 import { errorResponse } from './response.js';
 
@@ -29,11 +30,12 @@ export function admitHttp(request: HttpRequest): PreparedCall | HttpResponse {
       request_id,
     );
   if (request.method !== 'POST') return refuse({ code: 'METHOD_NOT_ALLOWED' });
-  if (!isJsonType(headers.get('content-type')) || !isPlain(headers.all('content-encoding'))) return refuse({ code: 'MEDIA_TYPE' });
+  const early = (fault: ProtocolFault) => refuse(fault, requestIdOf(request.body));
+  if (!isJsonType(headers.get('content-type')) || !isPlain(headers.all('content-encoding'))) return early({ code: 'MEDIA_TYPE' });
   const { json, events } = accepts(headers.all('accept'));
-  if (!json && !events) return refuse({ code: 'NOT_ACCEPTABLE' });
+  if (!json && !events) return early({ code: 'NOT_ACCEPTABLE' });
   const claims = readClaims(headers, 'POST', 'defer');
-  if (!claims.ok) return refuse(claims.fault);
+  if (!claims.ok) return early(claims.fault);
   const body = Buffer.from(request.body.buffer, request.body.byteOffset, request.body.byteLength);
   const scanned = scanMessage(body);
   if (!scanned.ok) return refuse(scanned.fault, scanned.id);

@@ -88,12 +88,15 @@ export class ValueExchange implements Exchange {
 
   fail(error: GatewayError): void {
     if (this.#over) return;
-    const { kind, id, head } = this.#prepared.call;
-    // The id of a client's response is one that the server chose.
-    const told = kind === 'request' ? id : undefined;
-    if (this.#stream === undefined) this.#resolve(errorResponse(error, told, head.id));
-    else this.#stream.push(Buffer.concat([EVENT, Buffer.from(errorText(error, told, head.id)), END]));
+    if (this.#stream === undefined) this.#resolve(errorResponse(error, this.#id, this.#request_id));
+    else this.#stream.push(Buffer.concat([EVENT, Buffer.from(errorText(error, this.#id, this.#request_id)), END]));
     this.#end();
+  }
+
+  /** The id of a client's response is one that the server chose: no error has it. */
+  get #id(): string | undefined {
+    const { kind, id } = this.#prepared.call;
+    return kind === 'request' ? id : undefined;
   }
 
   get #request_id(): string {
@@ -121,7 +124,7 @@ export class ValueExchange implements Exchange {
     const cancel = this.#cancel;
     this.#end();
     cancel?.(reason);
-    this.#resolve(errorResponse(new GatewayError('DRAINING'), undefined, this.#request_id));
+    this.#resolve(errorResponse(new GatewayError('DRAINING'), this.#id, this.#request_id));
   }
 
   #end(): void {
