@@ -21,7 +21,8 @@ export function isSignedAnswer(media_type: string): boolean {
 
 /** The `token_introspection` member of a signed answer (RFC 9701 section 5) after its type, issuer, audience, time and signature. Throws SourceFailure. */
 export async function readSignedAnswer(body: Buffer, rules: SignedAnswerRules): Promise<JsonObject> {
-  const jws = parseJws(body.toString('latin1').trim());
+  // trim() takes a byte order mark along.
+  const jws = parseJws(body.toString('utf8').trim());
   if (jws === undefined) throw new SourceFailure('malformed', 'the signed answer is no signed JWT');
   const { header, claims, compact } = jws;
   const algorithms: readonly string[] = rules.settings.options.algorithms;

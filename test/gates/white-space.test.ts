@@ -17,7 +17,7 @@ const IDENTITY = {
   issuer: 'sso',
 };
 const answered = (fields: Readonly<Record<string, string>>) => {
-  const [, decision] = toDecision({ status: 200, headers: { 'x-user': 'alice', ...fields } }, IDENTITY);
+  const [, decision] = toDecision({ status: 200, headers: { 'x-user': 'alice', ...fields } }, IDENTITY, false);
   return decision.kind === 'identify' ? { ...decision.identity, groups: decision.facts?.groups as readonly string[] } : undefined;
 };
 const digest = createHash('sha256').update('key').digest('hex');

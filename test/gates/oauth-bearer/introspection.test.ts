@@ -235,10 +235,10 @@ describe('oauth-bearer introspection', () => {
   });
 
   describe('signed answers (RFC 9701)', () => {
-    const signed = (claims: Record<string, unknown>, header: Record<string, unknown> = {}, key = issuer.keys[0]): void => {
+    const signed = (claims: Record<string, unknown>, header: Record<string, unknown> = {}, key = issuer.keys[0], before = ''): void => {
       issuer.answers.set('/introspect', (_request, response) => {
         void issuer.sign(claims, { typ: 'token-introspection+jwt', ...header }, key).then((jwt) => {
-          response.writeHead(200, { 'content-type': 'application/token-introspection+jwt' }).end(jwt);
+          response.writeHead(200, { 'content-type': 'application/token-introspection+jwt' }).end(before + jwt);
         });
       });
     };
@@ -252,6 +252,12 @@ describe('oauth-bearer introspection', () => {
     it('are verified', async () => {
       const bench = await open({ answer: 'jwt' });
       signed(claims(bench));
+      assert.equal(brief(await bench.ask('opaque')), 'identify');
+    });
+
+    it('may begin with a byte order mark', async () => {
+      const bench = await open({ answer: 'jwt' });
+      signed(claims(bench), {}, issuer.keys[0], '\ufeff');
       assert.equal(brief(await bench.ask('opaque')), 'identify');
     });
 
