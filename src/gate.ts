@@ -2,6 +2,7 @@
 import type { GateModule } from './contract/gate.js';
 import type { TSchema } from './contract/options.js';
 
+export { addressKey, callerKey } from './contract/caller.js';
 export type { CallSummary, Claims, Era } from './contract/claims.js';
 export type { Clock, Timer } from './contract/clock.js';
 export type { ConnectTarget, Egress, SocketConnector } from './contract/egress.js';

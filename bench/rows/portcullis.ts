@@ -62,7 +62,7 @@ function config(port: number, upstream: number, guarded: boolean, streams: numbe
     listener: {
       port,
       public_url: new URL(AUDIENCE).origin,
-      ...(streams === 0 ? {} : { limits: { max_connections: room, max_subscriptions: room } }),
+      ...(streams === 0 ? {} : { limits: { max_connections: room, max_subscriptions: room, max_subscriptions_per_caller: room } }),
     },
     ops: { port: 0 },
     gates: guarded
@@ -74,7 +74,13 @@ function config(port: number, upstream: number, guarded: boolean, streams: numbe
           },
         }
       : {},
-    runtimes: { server: { kind: 'proxied', url: `http://127.0.0.1:${upstream}/mcp`, ...(streams === 0 ? {} : { connections: room }) } },
+    runtimes: {
+      server: {
+        kind: 'proxied',
+        url: `http://127.0.0.1:${upstream}/mcp`,
+        ...(streams === 0 ? {} : { connections: room, max_streams: room, max_running_per_caller: room }),
+      },
+    },
     routes: [{ path: '/mcp', runtime: 'server', ...(guarded ? { gates: ['near', 'token'] } : { public: true }) }],
   };
 }

@@ -11,6 +11,7 @@ export interface Limits {
   readonly request_timeout_ms: number;
   readonly request_timeout_max_ms: number;
   readonly max_subscriptions: number;
+  readonly max_subscriptions_per_caller: number;
   readonly write_timeout_ms: number;
   readonly max_stream_buffer_bytes: number;
   readonly keep_alive_timeout_ms: number;

@@ -39,6 +39,8 @@ export interface Telemetry {
   streamEvents(route: string, kind: StreamKind, count: number): void;
   streamClosed(route: string, kind: StreamKind, reason: EndReason, seconds: number): void;
   streamRefused(route: string, reason: 'limit' | 'drain'): void;
+  /** A caller used up its share: its call waits for its own others (`wait`), a call or a stream of it was refused. */
+  callerLimited(route: string, kind: 'wait' | 'call' | 'stream'): void;
   /** `code_class` is `2xx` … `5xx`, or `error` when there was no answer. */
   upstreamAnswered(runtime: string, code_class: string): void;
   upstreamConnected(runtime: string, seconds: number): void;

@@ -83,6 +83,7 @@ function toRequest({ id = 1, method, params = {} }: DispatchMessage, context: Di
     request_id: 'dispatch',
     route: '',
     identity: context.identity,
+    caller: '',
     facts: context.facts ?? {},
     headers: undefined,
     session: undefined,

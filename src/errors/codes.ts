@@ -233,7 +233,7 @@ export const CODES = {
     503,
     -32603,
     'This server is at its limit of open subscriptions.',
-    'max_subscriptions streams are open.',
+    'max_subscriptions streams are open, max_subscriptions_per_caller of this caller, or max_streams of the runtime.',
     'Retry after the Retry-After seconds; close streams that are not needed.',
   ),
   DEADLINE: row(

@@ -3,13 +3,16 @@ import { Chain, Link } from './chain.js';
 /**
  * A bounded queue that serves its shares in turn, each in order of arrival. When it is full, a newcomer takes the place of the newest
  * entry of the longest line if that line is longer than the newcomer's own would be: nobody can fill the queue against the
- * others. Every operation takes constant time; nothing is kept of a share that does not wait.
+ * others. A line may be held: it keeps its places and has no turn. Every operation takes constant time; nothing is kept of a share that does not wait.
  */
 export class FairQueue<T> {
   readonly #max: number;
   readonly #lines = new Map<string, Line<T>>();
   /** Lines in the order in which they are served. */
   readonly #turns = new Chain<Line<T>>();
+  /** Lines that go before those, until they were served once. */
+  readonly #first = new Chain<Line<T>>();
+  #firstInARow = 0;
   /** Lines by their length. */
   readonly #byLength: Chain<Line<T>>[] = [];
   #longest = 0;
@@ -23,8 +26,8 @@ export class FairQueue<T> {
     return this.#size;
   }
 
-  /** Undefined: refused. `displace` gets the entry that had to leave, if one had to. */
-  push(share: string, value: T, displace: (value: T) => void): Place<T> | undefined {
+  /** Undefined: refused. `displace` gets the entry that had to leave, if one had to. `begin` counts if the share did not wait. */
+  push(share: string, value: T, displace: (value: T) => void, begin: LineBegin = {}): Place<T> | undefined {
     let line = this.#lines.get(share);
     if (this.#size >= this.#max) {
       if ((line?.length ?? 0) + 1 >= this.#longest) return undefined;
@@ -36,7 +39,8 @@ export class FairQueue<T> {
     if (line === undefined) {
       line = new Line(share);
       this.#lines.set(share, line);
-      this.#turns.push(line.turn);
+      line.held = begin.held === true;
+      if (!line.held) (begin.first === true ? this.#first : this.#turns).push(line.turn);
     }
     const place = new Place(value, line);
     line.places.push(place.link);
@@ -46,7 +50,7 @@ export class FairQueue<T> {
 
   /** The next in turn. */
   take(): T | undefined {
-    const line = this.#turns.first;
+    const line = this.#next();
     const place = line?.places.first;
     if (line === undefined || place === undefined) return undefined;
     this.remove(place);
@@ -57,6 +61,15 @@ export class FairQueue<T> {
     return place.value;
   }
 
+  /** Takes the turn of a share that waits, or gives it one at the end. */
+  hold(share: string, held: boolean): void {
+    const line = this.#lines.get(share);
+    if (line === undefined || line.held === held) return;
+    line.held = held;
+    if (held) line.turn.unlink();
+    else this.#turns.push(line.turn);
+  }
+
   /** `place` must be waiting here. */
   remove(place: Place<T>): void {
     place.link.unlink();
@@ -64,6 +77,14 @@ export class FairQueue<T> {
     if (place.line.length > 0) return;
     place.line.turn.unlink();
     this.#lines.delete(place.line.share);
+  }
+
+  #next(): Line<T> | undefined {
+    const first = this.#first.first;
+    // A stream of newcomers must not keep those out who have waited longer.
+    const line = first !== undefined && (this.#firstInARow < FIRST_IN_A_ROW || this.#turns.empty) ? first : this.#turns.first;
+    this.#firstInARow = line === first ? this.#firstInARow + 1 : 0;
+    return line;
   }
 
   #resize(line: Line<T>, by: 1 | -1): void {
@@ -83,6 +104,15 @@ export class FairQueue<T> {
   }
 }
 
+/** How the line of a share begins: before those that have been served already, or without a turn. */
+export interface LineBegin {
+  readonly first?: boolean;
+  readonly held?: boolean;
+}
+
+/** Newcomers that are served one after another while others wait. */
+const FIRST_IN_A_ROW = 8;
+
 /** Where an entry waits. */
 export class Place<T> {
   readonly value: T;
@@ -101,6 +131,7 @@ class Line<T> {
   readonly turn: Link<Line<T>> = new Link<Line<T>>(this);
   readonly rank: Link<Line<T>> = new Link<Line<T>>(this);
   length = 0;
+  held = false;
 
   constructor(share: string) {
     this.share = share;

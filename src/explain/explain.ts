@@ -171,6 +171,7 @@ const SILENT_TELEMETRY: Telemetry = {
   streamEvents: ignore,
   streamClosed: ignore,
   streamRefused: ignore,
+  callerLimited: ignore,
   upstreamAnswered: ignore,
   upstreamConnected: ignore,
   toolsListed: ignore,

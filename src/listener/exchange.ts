@@ -1,3 +1,4 @@
+import { callerKey } from '../contract/caller.js';
 import type { Clock } from '../contract/clock.js';
 import type { Limits } from '../contract/limits.js';
 import type { AnswerOutcome, AnswerWriter, Call, EndReason, Exchange, HeaderList } from '../contract/runtime.js';
@@ -37,7 +38,8 @@ export class CallExchange implements Exchange, Ticking {
   #stream: AnswerStream | undefined;
   #answered = false;
   #over = false;
-  #slot = false;
+  /** Who has the slot that this stream took. */
+  #slot: string | undefined;
   #outcome: RequestOutcome = 'ok';
   #rpc_code: number | undefined;
   #deadline_ms = Number.POSITIVE_INFINITY;
@@ -59,12 +61,13 @@ export class CallExchange implements Exchange, Ticking {
     const long = call.kind === 'get_stream' || call.method === 'subscriptions/listen';
     this.#call = long ? settledCall(call) : call;
     if (long) {
-      const refused = this.#env.slots.take(this.#asked.route);
+      const caller = callerKey(call.identity, call.head.peer.client_address);
+      const refused = this.#env.slots.take(this.#asked.route, caller);
       if (refused !== undefined) {
         this.fail(new GatewayError(refused));
         return false;
       }
-      this.#slot = true;
+      this.#slot = caller;
     }
     const now = clock.mono_ms();
     this.#deadline_ms = now + limits.request_timeout_ms;
@@ -194,7 +197,7 @@ export class CallExchange implements Exchange, Ticking {
 
   drain(): void {
     const stream = this.#stream;
-    if (this.#slot && !this.#answered) {
+    if (this.#slot !== undefined && !this.#answered) {
       this.#stop('drain');
       return this.fail(new GatewayError(this.#env.slots.refused(this.#asked.route)));
     }
@@ -224,7 +227,7 @@ export class CallExchange implements Exchange, Ticking {
       this.#stream?.gone('client');
       if (this.#stream !== undefined) this.#asked.trace?.streamEnded('client');
     }
-    if (this.#slot) this.#env.slots.give();
+    if (this.#slot !== undefined) this.#env.slots.give(this.#slot);
     this.#count();
     this.#cancel = undefined;
     this.#call = undefined;

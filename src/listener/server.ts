@@ -89,7 +89,7 @@ export class Listener {
       },
     );
     this.drain = new Drain(this.#admission, limits, deps.clock, deps.telemetry, deps.log);
-    this.#slots = new StreamSlots(limits.max_subscriptions, deps.telemetry, this.drain);
+    this.#slots = new StreamSlots(limits.max_subscriptions, limits.max_subscriptions_per_caller, deps.telemetry, this.drain);
   }
 
   /** Binds. Rejects with the system's error (`EADDRINUSE` …). */

@@ -2,15 +2,19 @@ import type { Telemetry } from '../contract/telemetry.js';
 import type { ErrorCode } from '../errors/codes.js';
 import type { DrainState } from './drain.js';
 
-/** The `max_subscriptions` slots of one listener: open `subscriptions/listen` and legacy GET streams together. */
+/** The `max_subscriptions` slots of one listener, at most `max_subscriptions_per_caller` for one caller: open `subscriptions/listen` and legacy GET streams together. */
 export class StreamSlots {
   readonly #max: number;
+  readonly #maxPerCaller: number;
+  /** Slots by caller; no entry is 0. */
+  readonly #callers = new Map<string, number>();
   readonly #telemetry: Telemetry;
   readonly #drain: { readonly state: DrainState };
   #taken = 0;
 
-  constructor(max: number, telemetry: Telemetry, drain: { readonly state: DrainState }) {
+  constructor(max: number, max_per_caller: number, telemetry: Telemetry, drain: { readonly state: DrainState }) {
     this.#max = max;
+    this.#maxPerCaller = max_per_caller;
     this.#telemetry = telemetry;
     this.#drain = drain;
   }
@@ -19,19 +23,32 @@ export class StreamSlots {
     return this.#taken;
   }
 
-  /** Takes a slot, or says why there is none: all are taken, or the drain would have to end the stream at once. The refusal is counted. */
-  take(route: string): ErrorCode | undefined {
+  /**
+   * Takes a slot for `caller`, as of `callerKey`, or says why there is none: all are taken, this caller has its share of them, or the drain would
+   * have to end the stream at once. The refusal is counted.
+   */
+  take(route: string, caller: string): ErrorCode | undefined {
     if (this.#drain.state === 'closing') return this.refused(route);
     if (this.#taken >= this.#max) {
       this.#telemetry.streamRefused(route, 'limit');
       return 'TOO_MANY_STREAMS';
     }
+    const own = this.#callers.get(caller) ?? 0;
+    if (own >= this.#maxPerCaller) {
+      this.#telemetry.callerLimited(route, 'stream');
+      return 'TOO_MANY_STREAMS';
+    }
     this.#taken++;
+    this.#callers.set(caller, own + 1);
     return undefined;
   }
 
-  give(): void {
+  /** Gives back what `take` gave this caller. */
+  give(caller: string): void {
     this.#taken--;
+    const own = (this.#callers.get(caller) ?? 0) - 1;
+    if (own > 0) this.#callers.set(caller, own);
+    else this.#callers.delete(caller);
   }
 
   /** Counts a stream that the drain refused. */

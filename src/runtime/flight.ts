@@ -1,3 +1,4 @@
+import { callerKey } from '../contract/caller.js';
 import type { Timer } from '../contract/clock.js';
 import type { Call, Exchange } from '../contract/runtime.js';
 import type { ErrorCode } from '../errors/codes.js';
@@ -11,10 +12,12 @@ import type { Lane, Waiter } from './lane.js';
 import { openAnswer } from './open-answer.js';
 import { readUpstreamHead } from './response-headers.js';
 
-/** Told one of the two for each flight whose upstream was asked and not stopped: a head came, or none. */
+/** Told `answered` or `failed` for each flight whose upstream was asked and not stopped: a head came, or none. */
 export interface FlightWatch {
   answered(status: number): void;
   failed(code: ErrorCode): void;
+  /** A caller's share was used up: its call waits or is refused. */
+  limited(route: string, kind: 'wait' | 'call'): void;
 }
 
 /**
@@ -26,11 +29,14 @@ export class Flight implements UpstreamListener, AnswerHost, Waiter {
   readonly exchange: Exchange;
   readonly parts: ProxiedParts;
   readonly session: OpenSession | undefined;
+  readonly caller: string;
+  place: Waiter['place'];
   #request: UpstreamRequest | undefined;
   readonly #watch: FlightWatch;
   readonly #lane: Lane;
   readonly #pool: UpstreamPool;
   readonly #streams: SessionStreams;
+  readonly #onLeft: (() => void) | undefined;
   #answer: Answer | undefined;
   #line: UpstreamLine | undefined;
   #sent = false;
@@ -46,21 +52,31 @@ export class Flight implements UpstreamListener, AnswerHost, Waiter {
     this.call = call;
     this.exchange = exchange;
     this.session = session;
+    this.caller = callerKey(call.identity, call.head.peer.client_address);
+    this.place = undefined;
     this.#request = route.request;
     this.#watch = route.watch;
     this.#lane = route.lane;
     this.#pool = route.pool;
     this.#streams = route.streams;
+    this.#onLeft = route.left;
   }
 
   /** Takes a place, or tells the client that there is none. */
   start(): void {
     this.exchange.onCancel(() => this.abort());
-    if (this.#lane.enter(this)) {
-      if (this.#isSessionStream && !this.#left) this.#streams.add(this.session as OpenSession, this);
-      return;
-    }
+    const entry = this.#lane.enter(this);
+    if (entry === 'refused') return this.displaced();
+    if (entry === 'waits_own') this.#watch.limited(this.call.route.path, 'wait');
+    if (this.#isSessionStream && !this.#left) this.#streams.add(this.session as OpenSession, this);
+  }
+
+  displaced(): void {
     this.#left = true;
+    this.#stopped = true;
+    if (this.#isSessionStream) this.#streams.delete(this.session as OpenSession, this);
+    this.#onLeft?.();
+    this.#watch.limited(this.call.route.path, 'call');
     this.fail('OVERLOADED', 'lane');
   }
 
@@ -166,6 +182,7 @@ export class Flight implements UpstreamListener, AnswerHost, Waiter {
     this.#line = undefined;
     this.#linger?.cancel();
     if (this.#isSessionStream) this.#streams.delete(this.session as OpenSession, this);
+    this.#onLeft?.();
     this.#lane.leave(this);
   }
 
@@ -181,6 +198,8 @@ export interface FlightRoute {
   readonly lane: Lane;
   readonly pool: UpstreamPool;
   readonly streams: SessionStreams;
+  /** Called once when the flight has given its place back, or had none. */
+  readonly left: (() => void) | undefined;
 }
 
 /** The open GET streams of one runtime, by the session that they belong to, as its own client knows it. */

@@ -12,6 +12,7 @@ import type { RatedLog } from '../transport/rated-log.js';
 import { essenceOf } from '../wire/media.js';
 import { faultBeforeHead } from './faults.js';
 import { endWithIdentity } from './identity-end.js';
+import type { Lane, Waiter } from './lane.js';
 import type { Mount } from './opaque-mount.js';
 import { type OpaqueRequestPolicy, opaqueRequestHeaders } from './opaque-request.js';
 import { opaqueResponseHeaders } from './opaque-response.js';
@@ -51,6 +52,33 @@ export class OpaqueExchange {
       pool.request({ ...options, signal: headers[SIGNAL] }, done);
     };
     return send as Dispatcher['request'];
+  }
+
+  /** Runs `launch` once the caller's turn has come; its place is given back when the response is over. Without one the client is refused. */
+  queue(lane: Lane, caller: string, launch: () => void): void {
+    const { telemetry } = this.#parts;
+    const refuse = (): void => {
+      telemetry.callerLimited(this.#passed.prefix, 'call');
+      this.fail(new GatewayError('OVERLOADED'));
+    };
+    let entered = true;
+    const waiter: Waiter = {
+      caller,
+      place: undefined,
+      launch,
+      displaced: () => {
+        entered = false;
+        refuse();
+      },
+    };
+    const entry = lane.enter(waiter);
+    if (entry === 'refused') return refuse();
+    if (entry === 'waits_own') telemetry.callerLimited(this.#passed.prefix, 'wait');
+    const leave = (): void => {
+      if (entered) lane.leave(waiter);
+    };
+    if (this.#response.closed) leave();
+    else this.#response.once('close', leave);
   }
 
   send(reply: FastifyReply, dest: string): void {

@@ -1,6 +1,7 @@
 import { createServer, type IncomingMessage, type RequestListener } from 'node:http';
 import httpProxy from '@fastify/http-proxy';
 import { type FastifyInstance, fastify } from 'fastify';
+import { callerKey } from '../contract/caller.js';
 import type { Clock } from '../contract/clock.js';
 import type { Egress } from '../contract/egress.js';
 import type { Log } from '../contract/log.js';
@@ -9,6 +10,7 @@ import type { Telemetry } from '../contract/telemetry.js';
 import { ConfigError, GatewayError } from '../errors/error.js';
 import { createRatedLog } from '../transport/rated-log.js';
 import { confinedPath } from './confined-path.js';
+import { Lane } from './lane.js';
 import { OpaqueExchange, type OpaqueParts } from './opaque-exchange.js';
 import { closePool, openOpaquePool } from './opaque-pool.js';
 import { checkStaticHeaders } from './static-headers.js';
@@ -25,6 +27,10 @@ export interface OpaqueHttpOptions {
   readonly ca?: string | undefined;
   /** Upstream connections; default 1024. */
   readonly connections?: number | undefined;
+  /** Requests of one caller that are under way at once; default half of `connections`. The rest of its requests wait. */
+  readonly max_running_per_caller?: number | undefined;
+  /** Requests that may wait for a connection, fairly shared; default 256. Beyond it: 503 `OVERLOADED`. */
+  readonly max_waiting?: number | undefined;
   /** Time to the head of an answer; default 60 000. Beyond it: 504. Bodies have no timer: event streams stay open. */
   readonly response_timeout_ms?: number | undefined;
   /** Default false: the client's Authorization stays here. */
@@ -75,14 +81,20 @@ export function createOpaqueHttp(options: OpaqueHttpOptions, deps: OpaqueHttpDep
     },
     mount: { origin, base, redirects: options.redirects ?? 'own', public_origin: public_url?.origin },
   };
+  const connections = options.connections ?? 1024;
   const pool = openOpaquePool({
     origin,
-    connections: options.connections ?? 1024,
+    connections,
     ca: options.ca,
     egress: deps.egress,
     headers_timeout_ms: options.response_timeout_ms ?? 60_000,
     clock: deps.clock,
     onConnected: (seconds) => deps.telemetry.upstreamConnected(name, seconds),
+  });
+  const lane = new Lane({
+    running: connections,
+    waiting: options.max_waiting ?? 256,
+    running_per_caller: options.max_running_per_caller ?? Math.max(1, Math.floor(connections / 2)),
   });
   const exchanges = new WeakMap<IncomingMessage, OpaqueExchange>();
   let health: Health = 'starting';
@@ -135,7 +147,8 @@ export function createOpaqueHttp(options: OpaqueHttpOptions, deps: OpaqueHttpDep
       if (path === undefined) return exchange.fail(new GatewayError('NO_ROUTE'));
       request.url = passed.head.query === '' ? path : `${path}?${passed.head.query}`;
       exchanges.set(request, exchange);
-      route(request, response);
+      const launched = route;
+      exchange.queue(lane, callerKey(passed.identity, passed.head.peer.client_address), () => launched(request, response));
     },
     async close(deadline_ms) {
       health = 'stopped';

@@ -29,8 +29,15 @@ export interface ProxiedOptions {
   readonly ca?: string | undefined;
   /** Upstream connections in use at once, calls and streams together; default 1024. */
   readonly connections?: number | undefined;
-  /** Exchanges that may wait for a connection; default 256. Beyond it: 503 `OVERLOADED`. */
+  /** Exchanges of one caller that are under way at once; default half of `connections`. The rest of its exchanges wait. */
+  readonly max_running_per_caller?: number | undefined;
+  /**
+   * Exchanges that may wait for a connection, fairly shared; default 256. One more is 503 `OVERLOADED`, unless another caller has more waiting:
+   * then the newest of that one is.
+   */
   readonly max_waiting?: number | undefined;
+  /** Subscriptions and legacy GET streams at once; default half of `connections`. One more is 503 `TOO_MANY_STREAMS`: calls find a connection. */
+  readonly max_streams?: number | undefined;
   /** Largest event of an event stream; default 4 194 304 bytes. Beyond it the stream ends with an error event. */
   readonly max_event_bytes?: number | undefined;
   /** Largest JSON answer; default 268 435 456 bytes. Beyond it: 502 `UPSTREAM_BROKEN`, or a cut body if it had begun. */
@@ -91,6 +98,7 @@ export function createProxied(options: ProxiedOptions, deps: ProxiedDeps): Proxi
       if (health === 'degraded') health = 'ready';
       telemetry.upstreamAnswered(name, CLASSES[Math.floor(status / 100)] ?? 'error');
     },
+    limited: (route, kind) => telemetry.callerLimited(route, kind),
     failed(code) {
       if (code !== 'UPSTREAM_UNREACHABLE' && code !== 'UPSTREAM_ENDED' && code !== 'UPSTREAM_BROKEN') return;
       telemetry.upstreamAnswered(name, 'error');
@@ -107,7 +115,14 @@ export function createProxied(options: ProxiedOptions, deps: ProxiedDeps): Proxi
     onConnected: (seconds) => telemetry.upstreamConnected(name, seconds),
   });
   const streams = new SessionStreams();
-  const lane = new Lane(connections, options.max_waiting ?? 256);
+  const half = Math.max(1, Math.floor(connections / 2));
+  const lane = new Lane({
+    running: connections,
+    waiting: options.max_waiting ?? 256,
+    running_per_caller: options.max_running_per_caller ?? half,
+  });
+  const max_streams = options.max_streams ?? half;
+  let open_streams = 0;
 
   const fly = (call: Call, exchange: Exchange, session: OpenSession | undefined): void => {
     const method = METHODS[call.kind];
@@ -116,7 +131,13 @@ export function createProxied(options: ProxiedOptions, deps: ProxiedDeps): Proxi
     const lines = fieldLines(requestHeaders(call, session?.upstream, identity));
     if (lines === undefined) return exchange.fail(new GatewayError('BAD_REQUEST', { detail: 'A header field cannot be sent on.' }));
     const long = call.kind === 'get_stream' || call.method === 'subscriptions/listen';
+    if (long && open_streams >= max_streams) {
+      telemetry.streamRefused(call.route.path, 'limit');
+      return exchange.fail(new GatewayError('TOO_MANY_STREAMS'));
+    }
+    if (long) open_streams += 1;
     const route: FlightRoute = {
+      left: long ? () => void (open_streams -= 1) : undefined,
       request: { head: fixed[method] + lines, body: method === 'post' ? call.body : undefined },
       watch,
       lane,

@@ -1,3 +1,4 @@
+import { callerKey } from '../contract/caller.js';
 import type { Clock } from '../contract/clock.js';
 import type { Identity } from '../contract/identity.js';
 import type { Log } from '../contract/log.js';
@@ -106,7 +107,7 @@ function run(call: Call, exchange: Exchange, flight: SdkFlight, respond: SdkResp
       const body = new Uint8Array(call.body);
       await flight.fly(respond(new Request(URL_IN_PROCESS, { method: 'POST', headers, body, signal: flight.signal }), toAuth(identity)));
     },
-    { scope: head.id, id: call.id ?? head.id, share: identity === undefined ? '' : `${identity.issuer}#${identity.principal}` },
+    { scope: head.id, id: call.id ?? head.id, share: callerKey(identity, head.peer.client_address) },
   );
   submitted.catch((fault: { readonly code?: unknown }) => {
     const code =

@@ -47,6 +47,11 @@ export const METRICS = {
   streams_opened_total: counter('Event streams opened.', 'route', 'kind'),
   streams_closed_total: counter('Event streams closed, by the reason.', 'route', 'kind', 'reason'),
   streams_refused_total: counter('Event streams refused, because of the limit or the drain.', 'route', 'reason'),
+  callers_limited_total: counter(
+    'Callers that used up their share: a call waited for others of its caller (wait), a call or a stream was refused. Never who.',
+    'route',
+    'kind',
+  ),
   stream_duration_seconds: histogram('How long an event stream was open.', STREAM_BUCKETS, 'route', 'kind'),
   stream_events_total: counter('Events written to event streams.', 'route', 'kind'),
   stream_buffer_bytes: gauge('Bytes queued for readers of event streams.', 'route', 'kind'),

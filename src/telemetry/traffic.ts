@@ -7,6 +7,7 @@ import {
   ERAS,
   KILL_KINDS,
   LIMIT_REASONS,
+  LIMITED_KINDS,
   METHODS,
   OUTCOMES,
   positions,
@@ -34,6 +35,7 @@ export function createTraffic(catalog: Catalog): Telemetry {
   const requests = requestCells(catalog);
   const streams = streamCells(catalog);
   const refusals = new Bounded(MAX_NAMES, (route) => cells(catalog.counterFamily('streams_refused_total'), LIMIT_REASONS, route));
+  const limited = new Bounded(MAX_NAMES, (route) => cells(catalog.counterFamily('callers_limited_total'), LIMITED_KINDS, route));
   const answers = new Bounded(MAX_NAMES, (runtime) => cells(catalog.counterFamily('upstream_requests_total'), CODE_CLASSES, runtime));
   const connects = byName(MAX_NAMES, catalog.histogramFamily('upstream_connect_seconds'));
   const operations = createOperations(catalog);
@@ -62,6 +64,7 @@ export function createTraffic(catalog: Catalog): Telemetry {
       observe(cell.seconds, seconds);
     },
     streamRefused: (route, reason) => void (refusals.get(route)(reason).value += 1),
+    callerLimited: (route, kind) => void (limited.get(route)(kind).value += 1),
     upstreamAnswered: (runtime, codeClass) => void (answers.get(runtime)(codeClass).value += 1),
     upstreamConnected: (runtime, seconds) => observe(connects.get(runtime), seconds),
     toolsListed: operations.toolsListed,

@@ -118,6 +118,7 @@ function countEverything({ telemetry, metrics }: Prometheus): void {
   telemetry.streamEvents(route, 'listen', 2);
   telemetry.streamClosed(route, 'listen', 'client', 3);
   telemetry.streamRefused(route, 'limit');
+  telemetry.callerLimited(route, 'call');
   telemetry.upstreamAnswered('files', '2xx');
   telemetry.upstreamConnected('files', 0.001);
   telemetry.drainKilled('call', 1);

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { connect } from 'node:net';
 import { describe, test } from 'node:test';
 import type { AnswerWriter, Call, Exchange } from '../../src/contract/runtime.js';
+import { until } from '../support/e2e/until.js';
 import { type ListeningSetup, listening, SMALL_LIMITS } from '../support/listening.js';
 import { rawExchange } from '../support/raw.js';
 
@@ -71,6 +72,40 @@ describe('event streams', () => {
       assert.equal(up.listener.subscriptions, 0);
       assert.equal(up.counts.get('closed listen client'), 4);
     }));
+
+  test('one caller has its share of the slots: others still get theirs, and its own come back however its streams end', () => {
+    const gate = {
+      decide: (head: { readonly headers: { get(name: string): string | undefined } }) => ({
+        kind: 'identify' as const,
+        identity: { principal: head.headers.get('x-who') ?? '', issuer: 'i', scopes: new Set<string>() },
+      }),
+    };
+    const writers: AnswerWriter[] = [];
+    const handle = opening(writers);
+    return withListening({ gate, handle, limits: { max_subscriptions_per_caller: 2 } }, async (up) => {
+      const open = (who: string): Promise<{ status: string; leave: () => void }> =>
+        new Promise((resolve) => {
+          const socket = connect(up.port, '127.0.0.1');
+          socket.on('error', () => undefined);
+          socket.write(modern('subscriptions/listen', '7', `x-who: ${who}\r\n`));
+          socket.once('data', (bytes) => resolve({ status: bytes.toString('latin1', 9, 12), leave: () => socket.destroy() }));
+        });
+      for (const end of ['client', 'source'] as const) {
+        const noisy = [await open('noisy'), await open('noisy'), await open('noisy')];
+        assert.deepEqual(
+          noisy.map(({ status }) => status),
+          ['200', '200', '503'],
+        );
+        const quiet = await open('quiet');
+        assert.equal(quiet.status, '200');
+        assert.equal(up.listener.subscriptions, 3);
+        for (const stream of [...noisy, quiet]) if (end === 'client') stream.leave();
+        for (const writer of writers.splice(0)) if (end === 'source') writer.end('source');
+        await until('all slots are back', () => up.listener.subscriptions === 0);
+      }
+      assert.deepEqual([up.counts.get('callerLimited stream'), up.counts.get('streamRefused limit')], [2, undefined]);
+    });
+  });
 
   test('B04 a client that leaves cancels its call, before the answer and in a stream', async () => {
     const reasons: string[] = [];

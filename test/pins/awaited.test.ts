@@ -30,6 +30,7 @@ const AWAITED: readonly Awaited[] = [
     says: {
       disconnect_probe_ms: 5_000,
       max_subscriptions: 256,
+      max_subscriptions_per_caller: 32,
       body_timeout_ms: 10_000,
       'a late body': 408,
       'Transfer-Encoding, or no Content-Length': 411,

@@ -70,7 +70,7 @@ describe('proxied: cancel and bounds', () => {
       if (request.method === 'GET') response.writeHead(200, { 'Content-Type': 'text/event-stream' }).flushHeaders();
       else if (request.headers['mcp-method'] === 'ping') response.writeHead(200, json).end(ok);
     });
-    const bench = await openProxied(`${upstream.url}/mcp`, { connections: 3, max_waiting: 1 });
+    const bench = await openProxied(`${upstream.url}/mcp`, { connections: 3, max_waiting: 1, max_streams: 2, max_running_per_caller: 3 });
     const streams = [0, 1].map(() => bench.send(legacyBare('get_stream')));
     await Promise.all(streams.map((stream) => stream.head));
     assert.equal((await bench.send(modernCall('ping')).done).by, 'respond');
@@ -108,7 +108,7 @@ describe('proxied: cancel and bounds', () => {
     const upstream = await startUpstream((request, response) => {
       if (request.headers['mcp-name'] === 'short') setTimeout(() => response.writeHead(200, json).end(ok), 100);
     });
-    const bench = await openProxied(`${upstream.url}/mcp`, { connections: 2 });
+    const bench = await openProxied(`${upstream.url}/mcp`, { connections: 2, max_running_per_caller: 2 });
     const short = bench.send(modernCall('tools/call', { name: 'short' }));
     const long = bench.send(modernCall('tools/call', { name: 'long' }));
     const waiting = bench.send(modernCall('tools/call', { name: 'short' }));

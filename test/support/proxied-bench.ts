@@ -34,6 +34,8 @@ export function createTold(): Told {
   const telemetry = {
     upstreamAnswered: (runtime: string, code: string) => void lines.push(`answered ${runtime} ${code}`),
     upstreamConnected: (runtime: string, seconds: number) => void lines.push(`connected ${runtime} ${seconds < 10}`),
+    callerLimited: (route: string, kind: string) => void lines.push(`limited ${route} ${kind}`),
+    streamRefused: (route: string, reason: string) => void lines.push(`refused ${route} ${reason}`),
     drainKilled: (kind: string, count: number) => void lines.push(`killed ${kind} ${count}`),
     toolsListed: (route: string, names: readonly string[]) => void lines.push(`tools ${route} ${names.join(',')}`),
   } as unknown as Telemetry;

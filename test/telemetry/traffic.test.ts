@@ -104,6 +104,7 @@ describe('traffic', () => {
       telemetry.streamEvents('/files/mcp', 'listen', 3);
       telemetry.streamClosed('/files/mcp', 'listen', 'slow_consumer', 61);
       telemetry.streamRefused('/files/mcp', 'limit');
+      telemetry.callerLimited('/files/mcp', 'stream');
       telemetry.upstreamAnswered('files', '5xx');
       telemetry.upstreamAnswered('files', 'teapot');
       telemetry.upstreamConnected('files', 0.002);
@@ -124,6 +125,7 @@ describe('traffic', () => {
         ['streams_closed_total', ['{route="/files/mcp",kind="listen",reason="slow_consumer"} 1']],
         ['stream_duration_seconds_sum', ['{route="/files/mcp",kind="listen"} 61']],
         ['streams_refused_total', ['{route="/files/mcp",reason="limit"} 1']],
+        ['callers_limited_total', ['{route="/files/mcp",kind="stream"} 1']],
         ['upstream_requests_total', ['{runtime="files",code_class="5xx"} 1', '{runtime="files",code_class="other"} 1']],
         ['upstream_connect_seconds_sum', ['{runtime="files"} 0.002']],
         ['drain_killed_total', ['{kind="stream"} 2']],

@@ -29,6 +29,10 @@ export const LimitsSchema = section(
     ),
     request_timeout_max_ms: count(300_000, 'The most that progress can extend request_timeout_ms to, in all.'),
     max_subscriptions: count(256, 'Open subscription streams. One more is 503 with the request id, and its source is closed.'),
+    max_subscriptions_per_caller: count(
+      32,
+      'The same for one caller: a principal, or the address (of IPv6 the /64) of a caller whom no gate identified. One more is 503, TOO_MANY_STREAMS.',
+    ),
     write_timeout_ms: count(5_000, 'Without progress on a blocked write. Then the stream is closed as slow_consumer, and counted.'),
     max_stream_buffer_bytes: count(262_144, 'Bytes queued for one slow reader. More close the stream as slow_consumer, and are counted.'),
     keep_alive_timeout_ms: count(

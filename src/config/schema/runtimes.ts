@@ -14,6 +14,23 @@ import {
   text,
 } from './fields.js';
 
+/** How the callers of a runtime share its connections. */
+const callerShares = {
+  max_running_per_caller: Type.Optional(
+    Type.Integer({
+      minimum: 1,
+      maximum: 65_535,
+      description:
+        'Calls and streams of one caller at once: a principal, or the address (of IPv6 the /64) of one whom no gate identified. The rest of its calls wait. Absent: half of connections.',
+    }),
+  ),
+  max_waiting: count(
+    256,
+    'Calls that wait for a connection, fairly shared: callers are served in turn, and when all places are taken, a newcomer takes that of the newest call of the caller with the most, which is OVERLOADED.',
+    { maximum: 65_535 },
+  ),
+};
+
 const ProxiedSchema = section(
   {
     kind: Type.Literal('proxied', { description: 'An MCP server.' }),
@@ -25,6 +42,15 @@ const ProxiedSchema = section(
     connections: count(1024, 'Open upstream connections. An open stream holds one. Calls beyond it wait, then are OVERLOADED.', {
       maximum: 65_535,
     }),
+    ...callerShares,
+    max_streams: Type.Optional(
+      Type.Integer({
+        minimum: 1,
+        maximum: 65_535,
+        description:
+          'Open subscriptions and legacy GET streams together, so that calls find a connection. One more is 503, TOO_MANY_STREAMS. Absent: half of connections.',
+      }),
+    ),
     max_event_bytes: count(
       8_000_000,
       'Bytes of one upstream event, and of one upstream answer that has to be parsed. More are UPSTREAM_BROKEN.',
@@ -55,6 +81,7 @@ const HttpSchema = section(
     ),
     response_timeout_ms: count(60_000, 'Until the service begins to answer. Then 504. Bodies have no timer: streams stay open.'),
     connections: count(1024, 'Open upstream connections. An open stream holds one.', { maximum: 65_535 }),
+    ...callerShares,
   },
   { description: 'Plain HTTP beside MCP (an authorization server, a UI), mounted under the path of its route.' },
 );

@@ -25,6 +25,8 @@ export interface CoreRequest {
   /** Config path of the route, for logs. */
   readonly route: string;
   readonly identity: Identity | undefined;
+  /** Whose turn it is when calls wait: as of `callerKey`. */
+  readonly caller: string;
   readonly facts: Facts;
   /** Where `Mcp-Param-*` is mirrored; undefined on a transport without headers. */
   readonly headers: HeaderView | undefined;

@@ -72,10 +72,9 @@ export class RunningCall implements CallHost {
   }
 
   #submit(round: Round | undefined): void {
-    const { identity, request_id } = this.#request;
-    const share = identity === undefined ? '' : `${identity.issuer}\n${identity.principal}`;
+    const { caller, request_id } = this.#request;
     this.#parts.executor
-      .submit((token) => this.#work(token, round), { scope: this.#parts.scope, id: request_id, share })
+      .submit((token) => this.#work(token, round), { scope: this.#parts.scope, id: request_id, share: caller })
       .then(
         (reply) => this.#replied(reply),
         (fault: { readonly code?: unknown }) => this.#refused(fault),

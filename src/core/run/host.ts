@@ -1,3 +1,4 @@
+import { callerKey } from '../../contract/caller.js';
 import type { Clock } from '../../contract/clock.js';
 import type { Call, Exchange } from '../../contract/runtime.js';
 import type { Server } from '../../contract/server.js';
@@ -89,6 +90,7 @@ function toRequest(call: Call, session: CoreSession | undefined): CoreRequest {
     request_id: call.head.id,
     route: call.route.path,
     identity: call.identity,
+    caller: callerKey(call.identity, call.head.peer.client_address),
     facts: call.facts,
     headers: session === undefined ? call.head.headers : undefined,
     session,

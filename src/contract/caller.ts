@@ -1,0 +1,52 @@
+import type { Identity } from './identity.js';
+
+/**
+ * Whom a call is counted with wherever callers share something: the principal, as `issuer#principal`; a caller whom nobody identified is
+ * its address, of IPv6 the /64 that one site has. It never becomes a label or a log field.
+ */
+export function callerKey(identity: Identity | undefined, address: string): string {
+  return identity === undefined ? addressKey(address, 64) : `${identity.issuer}#${identity.principal}`;
+}
+
+/** An IPv4 address as it is, also one that is mapped into IPv6; of another IPv6 address the leading `ipv6_prefix` bits, without its zone. */
+export function addressKey(address: string, ipv6_prefix: number): string {
+  if (!address.includes(':')) return address;
+  const zone = address.indexOf('%');
+  const plain = zone < 0 ? address : address.slice(0, zone);
+  const groups = groupsOf(plain.toLowerCase());
+  if (groups === undefined) return plain;
+  if (groups.slice(0, 5).every((group) => group === 0) && groups[5] === 0xffff) return ipv4(groups);
+  const kept = groups.map((group, i) => {
+    const bits = Math.min(16, Math.max(0, ipv6_prefix - 16 * i));
+    return (group & (0xffff << (16 - bits)) & 0xffff).toString(16);
+  });
+  return `${kept.join(':')}/${ipv6_prefix}`;
+}
+
+/** The eight groups of an IPv6 address; undefined: it is none. */
+function groupsOf(address: string): readonly number[] | undefined {
+  const halves = address.split('::');
+  if (halves.length > 2) return undefined;
+  const [head, tail] = halves.map(partsOf);
+  if (head === undefined || (halves.length === 2 && tail === undefined)) return undefined;
+  const missing = 8 - head.length - (tail?.length ?? 0);
+  if (halves.length === 1 ? missing !== 0 : missing < 1) return undefined;
+  return [...head, ...new Array<number>(missing).fill(0), ...(tail ?? [])];
+}
+
+function partsOf(text: string): readonly number[] | undefined {
+  if (text === '') return [];
+  const groups: number[] = [];
+  for (const part of text.split(':')) {
+    const dotted = /^(\d{1,3})\.(\d{1,3})\.(\d{1,3})\.(\d{1,3})$/.exec(part)?.slice(1).map(Number);
+    if (dotted !== undefined && dotted.every((byte) => byte < 256)) {
+      groups.push(((dotted[0] as number) << 8) | (dotted[1] as number), ((dotted[2] as number) << 8) | (dotted[3] as number));
+    } else if (/^[0-9a-f]{1,4}$/.test(part)) groups.push(Number.parseInt(part, 16));
+    else return undefined;
+  }
+  return groups;
+}
+
+function ipv4(groups: readonly number[]): string {
+  return [6, 7].flatMap((i) => [(groups[i] as number) >> 8, (groups[i] as number) & 255]).join('.');
+}
