@@ -31,6 +31,8 @@ export interface OpaqueHttpOptions {
   readonly max_running_per_caller?: number | undefined;
   /** Requests that may wait for a connection, fairly shared; default 256. Beyond it: 503 `OVERLOADED`. */
   readonly max_waiting?: number | undefined;
+  /** Age at which a connection takes no more requests, ± 20 %; default 300 000. */
+  readonly connection_max_age_ms?: number | undefined;
   /** Time to the head of an answer; default 60 000. Beyond it: 504. Bodies have no timer: event streams stay open. */
   readonly response_timeout_ms?: number | undefined;
   /** Default false: the client's Authorization stays here. */
@@ -87,6 +89,7 @@ export function createOpaqueHttp(options: OpaqueHttpOptions, deps: OpaqueHttpDep
     connections,
     ca: options.ca,
     egress: deps.egress,
+    connection_max_age_ms: options.connection_max_age_ms ?? 300_000,
     headers_timeout_ms: options.response_timeout_ms ?? 60_000,
     clock: deps.clock,
     onConnected: (seconds) => deps.telemetry.upstreamConnected(name, seconds),

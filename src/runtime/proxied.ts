@@ -38,6 +38,8 @@ export interface ProxiedOptions {
   readonly max_waiting?: number | undefined;
   /** Subscriptions and legacy GET streams at once; default half of `connections`. One more is 503 `TOO_MANY_STREAMS`: calls find a connection. */
   readonly max_streams?: number | undefined;
+  /** Age at which a connection is closed after its answer, ± 20 %; default 300 000. Streams end by themselves. */
+  readonly connection_max_age_ms?: number | undefined;
   /** Largest event of an event stream; default 4 194 304 bytes. Beyond it the stream ends with an error event. */
   readonly max_event_bytes?: number | undefined;
   /** Largest JSON answer; default 268 435 456 bytes. Beyond it: 502 `UPSTREAM_BROKEN`, or a cut body if it had begun. */
@@ -111,6 +113,7 @@ export function createProxied(options: ProxiedOptions, deps: ProxiedDeps): Proxi
     connections,
     ca: options.ca,
     egress: deps.egress,
+    connection_max_age_ms: options.connection_max_age_ms,
     clock,
     onConnected: (seconds) => telemetry.upstreamConnected(name, seconds),
   });

@@ -28,6 +28,8 @@ export class UpstreamConnection implements UpstreamLine {
   expires_at_ms = 0;
   /** Where it stands in a `ConnectionList`; the list's. */
   slot = -1;
+  /** Monotonic ms of the end of its life, idle or not; the pool's. */
+  retires_at_ms = 0;
   readonly #socket: UpstreamSocket;
   readonly #owner: ConnectionOwner;
   #listener: UpstreamListener | undefined;

@@ -2,7 +2,7 @@ import { BlockList, isIP } from 'node:net';
 import type { Clock } from '../contract/clock.js';
 import { type ConnectTarget, type Egress, NO_PROXY, type SocketConnector } from '../contract/egress.js';
 import { UpstreamFailure } from './fault.js';
-import { openTunnel, type EgressProxy, type TunnelDone } from './tunnel.js';
+import { type EgressProxy, openTunnel, type TunnelDone } from './tunnel.js';
 
 /** An egress that our own connections can use too. */
 export interface TunnelEgress extends Egress {

@@ -68,6 +68,7 @@ describe('loadConfig', () => {
           url: 'http://127.0.0.1:3001/mcp',
           headers: {},
           connections: 1024,
+          connection_max_age_ms: 300_000,
           max_waiting: 256,
           max_event_bytes: 8_000_000,
         },

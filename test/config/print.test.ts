@@ -93,7 +93,15 @@ describe('printConfig', () => {
   it('writes sections and keys in the order of the schema', () => {
     const shown = parse(printConfig(loaded));
     assert.deepEqual(Object.keys(shown), ['listener', 'ops', 'gates', 'runtimes', 'routes', 'telemetry', 'reload']);
-    assert.deepEqual(Object.keys(shown.runtimes.files), ['kind', 'url', 'headers', 'connections', 'max_waiting', 'max_event_bytes']);
+    assert.deepEqual(Object.keys(shown.runtimes.files), [
+      'kind',
+      'url',
+      'headers',
+      'connections',
+      'connection_max_age_ms',
+      'max_waiting',
+      'max_event_bytes',
+    ]);
   });
 
   it('leaves the config itself as it was', () => {

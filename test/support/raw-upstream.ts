@@ -19,6 +19,7 @@ export interface RawSetup {
   readonly host?: string;
   readonly accepted?: (socket: Socket) => void;
   readonly connect_timeout_ms?: number;
+  readonly connection_max_age_ms?: number;
 }
 
 /** A pool toward a server of bare sockets, with a clock that is moved by hand. */
@@ -54,12 +55,13 @@ export async function rawUpstream(asked: Asked, setup: RawSetup = {}): Promise<R
   const port = await (host === '::1' ? listenOn(server, host) : listen(server));
   const clock = makeClock();
   const origin = `${tls === undefined ? 'http' : 'https'}://${host.includes(':') ? `[${host}]` : host}:${port}`;
-  const { ca, connect_timeout_ms } = setup;
+  const { ca, connect_timeout_ms, connection_max_age_ms } = setup;
   const pool = new UpstreamPool({
     origin,
     connections: setup.connections ?? 1,
     ca,
     connect_timeout_ms,
+    connection_max_age_ms,
     clock,
     onConnected: () => undefined,
   });

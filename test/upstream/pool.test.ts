@@ -4,18 +4,18 @@ import { describe, it } from 'node:test';
 import { makeClock } from '../../src/testing/clock.js';
 import { UpstreamPool } from '../../src/upstream/pool.js';
 import { until } from '../support/e2e/until.js';
-import { answer, Hearing, type RawUpstream, rawUpstream } from '../support/raw-upstream.js';
+import { answer, Hearing, type RawSetup, type RawUpstream, rawUpstream } from '../support/raw-upstream.js';
 import { listen } from '../support/upstream.js';
 
 const quiet = (ms = 15): Promise<void> => new Promise((resolve) => setTimeout(resolve, ms));
 const HELD = 'HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\nhe';
 
 /** Answers `hold` with the beginning of an answer, `mute` not at all, anything else whole. */
-const held = (fields = ''): Promise<RawUpstream> =>
+const held = (fields = '', setup: RawSetup = {}): Promise<RawUpstream> =>
   rawUpstream((socket, request) => {
     if (request.endsWith('hold')) socket.write(HELD);
     else if (!request.endsWith('mute')) socket.write(answer('x', fields));
-  });
+  }, setup);
 
 describe('upstream: the pool', () => {
   it('the connection used last is used next', async () => {
@@ -59,7 +59,7 @@ describe('upstream: the pool', () => {
       ['Keep-Alive: timeout=5\r\n', 3000],
       ['Keep-Alive: timeout=9999\r\n', 600_000],
     ] as const) {
-      const up = await held(fields);
+      const up = await held(fields, { connection_max_age_ms: 3_600_000 });
       await up.ask('{}').done;
       await quiet();
       up.clock.advance(keep_ms - 1);

@@ -14,6 +14,13 @@ import {
   text,
 } from './fields.js';
 
+const connectionAge = {
+  connection_max_age_ms: count(
+    300_000,
+    'Age at which a connection is closed after its answer, ± 20 % so that not all end at once. The next one looks the host name up again. Streams end by themselves.',
+  ),
+};
+
 /** How the callers of a runtime share its connections. */
 const callerShares = {
   max_running_per_caller: Type.Optional(
@@ -42,6 +49,7 @@ const ProxiedSchema = section(
     connections: count(1024, 'Open upstream connections. An open stream holds one. Calls beyond it wait, then are OVERLOADED.', {
       maximum: 65_535,
     }),
+    ...connectionAge,
     ...callerShares,
     max_streams: Type.Optional(
       Type.Integer({
@@ -81,6 +89,7 @@ const HttpSchema = section(
     ),
     response_timeout_ms: count(60_000, 'Until the service begins to answer. Then 504. Bodies have no timer: streams stay open.'),
     connections: count(1024, 'Open upstream connections. An open stream holds one.', { maximum: 65_535 }),
+    ...connectionAge,
     ...callerShares,
   },
   { description: 'Plain HTTP beside MCP (an authorization server, a UI), mounted under the path of its route.' },
