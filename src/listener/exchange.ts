@@ -38,8 +38,7 @@ export class CallExchange implements Exchange, Ticking {
   #stream: AnswerStream | undefined;
   #answered = false;
   #over = false;
-  /** Who has the slot that this stream took. */
-  #slot: string | undefined;
+  #slot_owner: string | undefined;
   #outcome: RequestOutcome = 'ok';
   #rpc_code: number | undefined;
   #deadline_ms = Number.POSITIVE_INFINITY;
@@ -67,7 +66,7 @@ export class CallExchange implements Exchange, Ticking {
         this.fail(new GatewayError(refused));
         return false;
       }
-      this.#slot = caller;
+      this.#slot_owner = caller;
     }
     const now = clock.mono_ms();
     this.#deadline_ms = now + limits.request_timeout_ms;
@@ -197,7 +196,7 @@ export class CallExchange implements Exchange, Ticking {
 
   drain(): void {
     const stream = this.#stream;
-    if (this.#slot !== undefined && !this.#answered) {
+    if (this.#slot_owner !== undefined && !this.#answered) {
       this.#stop('drain');
       return this.fail(new GatewayError(this.#env.slots.refused(this.#asked.route)));
     }
@@ -227,7 +226,7 @@ export class CallExchange implements Exchange, Ticking {
       this.#stream?.gone('client');
       if (this.#stream !== undefined) this.#asked.trace?.streamEnded('client');
     }
-    if (this.#slot !== undefined) this.#env.slots.give(this.#slot);
+    if (this.#slot_owner !== undefined) this.#env.slots.give(this.#slot_owner);
     this.#count();
     this.#cancel = undefined;
     this.#call = undefined;
