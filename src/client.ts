@@ -21,8 +21,18 @@ export type {
   Root,
   ServerInfo,
   Tool,
+  ToolResult,
 } from './client/options.js';
 export type { Subscription, Wishes } from './client/subscription.js';
+export type {
+  AudioContent,
+  ContentBlock,
+  EmbeddedResource,
+  ImageContent,
+  ResourceContents,
+  ResourceLink,
+  TextContent,
+} from './contract/content.js';
 export type {
   RawMessage,
   SendOptions,

@@ -1,8 +1,9 @@
 import type { Clock } from '../contract/clock.js';
-import type { CompletionResult, PromptResult, ResourceResult, ToolResult } from '../contract/content.js';
+import type { CompletionResult, PromptResult, ResourceResult } from '../contract/content.js';
 import type { Log } from '../contract/log.js';
 import type { Transport } from '../contract/transport.js';
 import { bounded } from './bounded.js';
+import { ClientError } from './client-error.js';
 import { Link } from './link.js';
 import { isObject, type JsonObject } from './messages.js';
 import { discover, negotiate } from './negotiate.js';
@@ -17,6 +18,7 @@ import type {
   ResourceTemplate,
   Settled,
   Tool,
+  ToolResult,
 } from './options.js';
 import { collect } from './pages.js';
 import { answerQuestion, canAnswer } from './questions.js';
@@ -106,7 +108,10 @@ export class Client {
 
   /** Calls a tool. A result with `isError` is a result; a JSON-RPC error rejects. */
   async callTool(name: string, args: Readonly<Record<string, unknown>> = {}, options: CallOptions = {}): Promise<ToolResult> {
-    return (await this.#requests.callTool({ name, arguments: args }, this.#requests.bound(options))) as ToolResult;
+    const result = await this.#requests.callTool({ name, arguments: args }, this.#requests.bound(options));
+    const { content = [] } = result;
+    if (!Array.isArray(content)) throw new ClientError('BROKEN', 'the answer to tools/call has a content that is no list');
+    return { ...result, content };
   }
 
   async listResources(options: CallOptions = {}): Promise<readonly Resource[]> {

@@ -1,5 +1,5 @@
 import type { Clock } from '../contract/clock.js';
-import type { JsonSchema } from '../contract/content.js';
+import type { ContentBlock, JsonSchema, Meta } from '../contract/content.js';
 import type { ClientInfo, ElicitRequest, LogLevel, SampleRequest } from '../contract/handler.js';
 import type { Log } from '../contract/log.js';
 import type { Awaitable } from '../contract/server.js';
@@ -111,6 +111,15 @@ export interface Tool {
   readonly outputSchema?: JsonSchema;
   readonly annotations?: Readonly<Record<string, unknown>>;
   readonly _meta?: Readonly<Record<string, unknown>>;
+}
+
+/** What a tool answered (MCP schema `CallToolResult`). `content` is a list, empty where the server sent none; nothing else is checked. */
+export interface ToolResult {
+  readonly content: readonly ContentBlock[];
+  readonly structuredContent?: unknown;
+  /** The tool failed in a way that the model can act on. */
+  readonly isError?: boolean;
+  readonly _meta?: Meta;
 }
 
 /** A resource as the server lists it (MCP schema `Resource`). */
