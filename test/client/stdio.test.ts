@@ -98,8 +98,7 @@ describe('a client over stdio', () => {
         await sleep(20);
         stop.abort();
         assert.deepEqual([(await late).code, (await timed).code], ['CANCELLED', 'TIMEOUT']);
-        assert.equal(JSON.parse(await say(client, 'cancelled')).length, 2);
-        await sleep(700);
+        await until('the server was told', async () => JSON.parse(await say(client, 'cancelled')).length === 2);
         assert.equal(await say(client, 'sleep_echo', { ms: 1, v: 'on' }), 'on');
       });
   });
@@ -110,7 +109,7 @@ describe('a client over stdio', () => {
       const call = (n: 0 | 1) =>
         client.callTool('progress', { steps: 8, ms: 200 }, { timeout_ms: 1_000, onProgress: ({ progress }) => told[n].push(progress) });
       await Promise.all([call(0), call(1)]);
-      await sleep(60);
+      await until('all was told', () => told.every(({ length }) => length >= 8));
       assert.deepEqual(told, [
         [1, 2, 3, 4, 5, 6, 7, 8],
         [1, 2, 3, 4, 5, 6, 7, 8],

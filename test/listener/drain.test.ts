@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { connect, type Socket } from 'node:net';
 import { describe, test } from 'node:test';
 import type { Call, Exchange } from '../../src/contract/runtime.js';
+import { until } from '../support/e2e/until.js';
 import { answerEmpty, type Listening, type ListeningSetup, listening } from '../support/listening.js';
 import { rawExchange, type Step } from '../support/raw.js';
 
@@ -138,12 +139,11 @@ describe('drain', () => {
     const up = await listening({ handle: slow(5000) });
     const sockets: Socket[] = Array.from({ length: 3 }, () => connect(up.port, '127.0.0.1'));
     for (const socket of sockets) socket.on('error', () => undefined).write(HEAD + PING);
-    await wait(100);
+    await until('the calls run', () => up.calls.length === 3);
     const gone = Promise.all(sockets.map((socket) => new Promise((resolve) => socket.on('close', resolve))));
     up.listener.drain.killNow();
     await gone;
-    await wait(20);
-    assert.equal(up.listener.drain.remaining, 0);
+    await until('no connection is left', () => up.listener.drain.remaining === 0);
     await up.close();
   });
 });

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { connect } from 'node:net';
 import { describe, test } from 'node:test';
 import type { Call, Exchange } from '../../src/contract/runtime.js';
+import { until } from '../support/e2e/until.js';
 import { answerEmpty, type ListeningSetup, listening, SMALL_LIMITS } from '../support/listening.js';
 import { rawExchange, type Step } from '../support/raw.js';
 
@@ -176,13 +177,13 @@ describe('connection limit', () => {
     try {
       const held = Array.from({ length: 3 }, () => connect(up.port, '127.0.0.1'));
       await Promise.all(held.map((socket) => new Promise((resolve) => socket.once('connect', resolve))));
-      await new Promise((resolve) => setTimeout(resolve, 50));
+      await until('the places are taken', () => up.listener.drain.remaining === 3);
       const extra = await rawExchange(up.port, [REQUEST]);
       assert.deepEqual([extra.statuses, extra.text], [[], '']);
       assert.notEqual(extra.end, 'open');
       assert.equal(up.counts.get('connectionRefused limit'), 1);
       held[0]?.destroy();
-      await new Promise((resolve) => setTimeout(resolve, 100));
+      await until('a place is free', () => up.listener.drain.remaining === 2);
       assert.deepEqual((await rawExchange(up.port, [REQUEST], 500)).statuses, [200]);
       for (const socket of held) socket.destroy();
     } finally {

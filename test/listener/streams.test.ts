@@ -14,7 +14,6 @@ function modern(method: string, id: string, extra = ''): string {
   return `POST /mcp HTTP/1.1\r\nHost: a\r\nContent-Type: application/json\r\nConnection: close\r\nAccept: application/json, text/event-stream\r\nMCP-Protocol-Version: 2026-07-28\r\nMcp-Method: ${method}\r\n${extra}Content-Length: ${body.length}\r\n\r\n${body}`;
 }
 const GET = 'GET /mcp HTTP/1.1\r\nHost: a\r\nAccept: text/event-stream\r\n\r\n';
-const wait = (ms: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, ms));
 
 /** Opens the event stream of each call and hands the writer over. */
 function opening(writers: AnswerWriter[], reasons: string[] = []): (call: Call, exchange: Exchange) => void {
@@ -60,17 +59,14 @@ describe('event streams', () => {
     withListening({ handle: opening([]) }, async (up) => {
       const held = Array.from({ length: SMALL_LIMITS.max_subscriptions }, () => connect(up.port, '127.0.0.1'));
       for (const socket of held) socket.write(modern('subscriptions/listen', '7'));
-      await wait(150);
-      assert.equal(up.listener.subscriptions, 4);
+      await until('all are open', () => up.listener.subscriptions === 4);
       const over = await rawExchange(up.port, [modern('subscriptions/listen', '"s-5"')], 500);
       assert.deepEqual(over.statuses, [503]);
       assert.match(over.text, /retry-after: [1-5]\r\n/);
       assert.match(over.text, /"id":"s-5",.*"code":"TOO_MANY_STREAMS"/);
       assert.equal(up.counts.get('streamRefused limit'), 1);
       for (const socket of held) socket.destroy();
-      await wait(150);
-      assert.equal(up.listener.subscriptions, 0);
-      assert.equal(up.counts.get('closed listen client'), 4);
+      await until('all are closed', () => up.listener.subscriptions === 0 && up.counts.get('closed listen client') === 4);
     }));
 
   test('one caller has its share of the slots: others still get theirs, and its own come back however its streams end', () => {
@@ -112,9 +108,9 @@ describe('event streams', () => {
     await withListening({ handle: (_call, exchange) => exchange.onCancel((reason) => reasons.push(reason)) }, async (up) => {
       const socket = connect(up.port, '127.0.0.1');
       socket.write(modern('tools/list', '1'));
-      await wait(100);
+      await until('the call runs', () => up.calls.length === 1);
       socket.destroy();
-      await wait(100);
+      await until('it was cancelled', () => reasons.length > 0 && up.records.length > 0);
       assert.deepEqual([reasons, up.records.map((record) => record.outcome)], [['client'], ['cancelled']]);
     });
   });
@@ -159,7 +155,7 @@ describe('event streams', () => {
       socket.pause();
       socket.write(modern('subscriptions/listen', '1'));
       socket.on('error', () => undefined);
-      await wait(SMALL_LIMITS.write_timeout_ms * 3);
+      await until('its stream is closed', () => reasons.length > 0 && up.counts.get('closed listen slow_consumer') !== undefined);
       assert.deepEqual(reasons, ['slow_consumer']);
       assert.ok(refused >= 1);
       assert.equal(up.counts.get('closed listen slow_consumer'), 1);

@@ -254,8 +254,12 @@ describe('proxied: event streams', () => {
     const exchange = bench.send(call);
     exchange.hold();
     await exchange.head;
-    await delay(300);
-    const stalled = sent;
+    let stalled = -1;
+    for (let still = 0; still < 5; still++) {
+      if (sent !== stalled) still = 0;
+      stalled = sent;
+      await delay(50);
+    }
     assert.ok(stalled < total, `the upstream was read to its end: ${stalled}`);
     await delay(100);
     assert.equal(sent, stalled);

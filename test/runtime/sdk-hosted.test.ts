@@ -6,11 +6,11 @@ import { Client, StreamableHTTPClientTransport } from '@modelcontextprotocol/cli
 import { Client as ClientV1 } from '@modelcontextprotocol/sdk/client/index.js';
 import { StreamableHTTPClientTransport as TransportV1 } from '@modelcontextprotocol/sdk/client/streamableHttp.js';
 import { createGateway, type Gateway } from '../../src/index.js';
-import { aborted } from '../support/sdk-servers/v2.js';
+import { until } from '../support/e2e/until.js';
+import { aborted, hanging } from '../support/sdk-servers/v2.js';
 
 const moduleOf = (name: string): string => fileURLToPath(new URL(`../support/sdk-servers/${name}.js`, import.meta.url));
 const sha256 = (text: string): string => createHash('sha256').update(text).digest('hex');
-const wait = (ms: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, ms));
 const textOf = (result: unknown): string => (result as { readonly content: readonly { readonly text: string }[] }).content[0]?.text ?? '';
 
 const META = {
@@ -115,11 +115,10 @@ describe('official SDK servers hosted in process', () => {
   test('a caller that leaves aborts the handler', async () => {
     const leave = new AbortController();
     const call = modern('/v2/mcp', 'ann', 'hang', { label: 'x1' }, leave.signal).catch(() => undefined);
-    await wait(300);
+    await until('the handler runs', () => hanging.includes('x1'));
     leave.abort();
     await call;
-    for (let i = 0; i < 50 && !aborted.includes('x1'); i++) await wait(20);
-    assert.ok(aborted.includes('x1'));
+    await until('it was aborted', () => aborted.includes('x1'));
   });
 
   test('a GET stream is 405: nothing keeps a session', async () => {

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { afterEach, describe, it } from 'node:test';
+import { until } from '../support/e2e/until.js';
 import { delay, legacyCall, modernCall } from '../support/proxied-bench.js';
 import { closeBenches, FIXTURE, isAlive, openStdio, textOf } from '../support/stdio/bench.js';
 
@@ -122,8 +123,7 @@ describe('stdio: what children do', () => {
     await bench.runtime.close(600);
     assert.ok(performance.now() - started < 3000);
     assert.equal((await held.done).error?.code, 'DRAINING');
-    await delay(100);
-    assert.deepEqual([isAlive(pid), isAlive(grandchild)], [false, false]);
+    await until('none of them lives', () => !isAlive(pid) && !isAlive(grandchild));
     assert.deepEqual(bench.told, ['killed child 1']);
   });
 

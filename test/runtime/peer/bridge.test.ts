@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { afterEach, describe, it } from 'node:test';
+import { until } from '../../support/e2e/until.js';
 import { delay, modernCall } from '../../support/proxied-bench.js';
 import { closeBenches, eventsOf, messageOf, openStdio, textOf } from '../../support/stdio/bench.js';
 
@@ -122,8 +123,7 @@ describe('modern clients of a legacy child', () => {
       { jsonrpc: '2.0', method: 'notifications/resources/updated', params: { uri: 'test://a', ...stamp(7) } },
     ]);
     updates.cancel('client');
-    await delay(20);
-    assert.equal(textOf(await bench.tool('changes').done), '', 'nobody listens to it any more');
+    await until('nobody listens to it any more', async () => textOf(await bench.tool('changes').done) === '');
 
     const nothing = listen('8', {});
     assert.deepEqual(

@@ -3,6 +3,8 @@ import { fromJsonSchema, McpServer } from '@modelcontextprotocol/server';
 
 /** Labels of `hang` calls whose signal fired. */
 export const aborted: string[] = [];
+/** Labels of `hang` calls that began. */
+export const hanging: string[] = [];
 
 export function server(): McpServer {
   const made = new McpServer({ name: 'sdk-v2', version: '1.0.0' });
@@ -15,6 +17,7 @@ export function server(): McpServer {
     required: ['label'],
   });
   made.registerTool('hang', { description: 'Never ends by itself.', inputSchema: label }, ({ label: named }, { mcpReq }) => {
+    hanging.push(named);
     return new Promise((_resolve, reject) => {
       mcpReq.signal.addEventListener('abort', () => {
         aborted.push(named);
