@@ -63,7 +63,7 @@ export interface Gateway {
    * ones. Rejects with a ConfigError, and changes nothing, when the new config cannot be used.
    */
   reload(): Promise<ReloadResult>;
-  /** Takes the gateway out of service without losing a request (wire.md section 5), then closes it. Safe to call twice. */
+  /** Takes the gateway out of service without losing a request, then closes it. Safe to call twice. */
   drain(): Promise<DrainResult>;
   /** Ends everything now. */
   close(): Promise<void>;

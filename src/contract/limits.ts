@@ -1,4 +1,4 @@
-/** The limits of `listener.limits`, all of them (wire.md has the table; config/REFERENCE.md the defaults). Positive integers; 0 only for the two that say so. */
+/** The limits of `listener.limits`, all of them (config/REFERENCE.md has the defaults). Positive integers; 0 only for the two that say so. */
 export interface Limits {
   readonly max_connections: number;
   readonly head_timeout_ms: number;

@@ -30,7 +30,7 @@ export interface AdmissionEvents {
 }
 
 /**
- * The native server: node:http with every arrival limit held and every connection on record (technique: docs/listener.md).
+ * The native server: node:http with every arrival limit held and every connection on record.
  * Nothing listens for `data` on a healthy socket, so the parser keeps the handle.
  */
 export class Admission {

@@ -28,7 +28,7 @@ export interface Passage {
 }
 
 /**
- * The cheap checks after Origin and before the first gate, in the order of wire.md section 2: framing, Content-Type,
+ * The cheap checks after Origin and before the first gate, in this order: framing, Content-Type,
  * Accept, then the MCP headers. A message that is only too large has its claims beside that fault: gates may be asked who sent it.
  */
 export function passDoor(head: RequestHead, route: Pick<ListenerRoute, 'kind'>, framing: Framing, rules: DoorRules): Passage {

@@ -18,7 +18,10 @@ export interface DrainResult {
 /** Completions of subscriptions are spread over at most this long, so that clients do not come back as one. */
 const JITTER_MS = 500;
 
-/** Takes a listener out of service without losing a request that was read in full (wire.md section 5). */
+/**
+ * Takes a listener out of service without losing a request that was read in full: first it goes on serving, then it accepts no more and
+ * lets what runs finish, at `drain_timeout_ms` it ends the rest.
+ */
 export class Drain {
   state: DrainState = 'serving';
   readonly #admission: Admission;

@@ -172,7 +172,7 @@ export class Listener {
     visit.enter(passage.fault);
   }
 
-  /** Method, Host, Origin, preflight: wire.md section 2, in its order. */
+  /** Method, Host, Origin, preflight: the cheapest first, and the origin before its preflight is answered. */
   #mayEnter(
     visit: Visit,
     route: ListenerRoute,

@@ -23,7 +23,7 @@ const SHA256: Readonly<Record<string, string>> = {
 };
 
 describe('runtimes of kind hosted', () => {
-  it('serve a module’s server behind the gates; B76 each caller sees only its own identity', async () => {
+  it('serve a module’s server behind the gates; each caller sees only its own identity', async () => {
     const gateway = createGateway(config(MODULE), { folder: '/' });
     await gateway.start();
     const call = caller(gateway);

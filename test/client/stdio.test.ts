@@ -48,7 +48,7 @@ describe('a client over stdio', () => {
     assert.deepEqual([modern.code, modern.rpc?.code], ['RPC_ERROR', -32022]);
   });
 
-  it('B07 B08 each of many calls gets its own answer', async () => {
+  it('each of many calls gets its own answer', async () => {
     for (const mode of ['legacy', 'modern'] as const)
       await within(mode, async (client) => {
         const answers = Array.from({ length: 50 }, (_, n) => say(client, 'sleep_echo', { ms: 50 - n, v: String(n) }));
@@ -59,13 +59,13 @@ describe('a client over stdio', () => {
       });
   });
 
-  it('B09 characters cut by chunks are whole, and a line of 300 000 bytes is one answer', () =>
+  it('characters cut by chunks are whole, and a line of 300 000 bytes is one answer', () =>
     within('legacy', async (client) => {
       assert.equal(await say(client, 'bytewise'), 'a — b 😀');
       assert.equal(await say(client, 'wide'), '€'.repeat(100_000));
     }));
 
-  it('B31 B32 a server that ends, closes its output or cannot be started answers every waiting call, and says how', async () => {
+  it('a server that ends, closes its output or cannot be started answers every waiting call, and says how', async () => {
     for (const [tool, message] of [
       ['exit', /^\S+ ended with exit code 0; it said: fixture is up$/],
       ['crash', /^\S+ ended with exit code 3; it said: fixture is up$/],
@@ -103,7 +103,7 @@ describe('a client over stdio', () => {
       });
   });
 
-  it('B50 progress starts the time anew, up to the longest; none is told after the answer, none to another call', () =>
+  it('progress starts the time anew, up to the longest; none is told after the answer, none to another call', () =>
     within('legacy', async (client) => {
       const told: [number[], number[]] = [[], []];
       const call = (n: 0 | 1) =>
@@ -118,7 +118,7 @@ describe('a client over stdio', () => {
       assert.equal((await failure(client.callTool('progress', { steps: 40, ms: 100 }, capped))).code, 'TIMEOUT');
     }));
 
-  it('B51 B53 junk is dropped and told in the log, noise on standard error is drained', async () => {
+  it('junk is dropped and told in the log, noise on standard error is drained', async () => {
     const log = makeLog();
     await within(
       'legacy',
@@ -132,7 +132,7 @@ describe('a client over stdio', () => {
     await within('legacy', async (client) => assert.equal(await say(client, 'noise', { mb: 2 }), 'quiet'));
   });
 
-  it('B49 answers what a legacy server asks', () =>
+  it('answers what a legacy server asks', () =>
     within(
       'legacy',
       async (client) => {
@@ -143,7 +143,7 @@ describe('a client over stdio', () => {
       { elicit: () => ({ action: 'accept', content: { a: 1 } }) },
     ));
 
-  it('B74 a child gets the allowlist and what is configured, and no descriptor of ours', async () => {
+  it('a child gets the allowlist and what is configured, and no descriptor of ours', async () => {
     process.env.CLIENT_TEST_SECRET = 'x';
     await within(
       'legacy',
@@ -163,7 +163,7 @@ describe('a client over stdio', () => {
     delete process.env.CLIENT_TEST_SECRET;
   });
 
-  it('B34 close ends the server and all that it started, also a stubborn one', async () => {
+  it('close ends the server and all that it started, also a stubborn one', async () => {
     const pids: number[] = [];
     const client = await connect({ stdio: { command: process.execPath, args: [SERVER, 'legacy'], stop_timeout_ms: 600 } });
     pids.push(Number(await say(client, 'grandchild')), Number(await say(client, 'stubborn')));

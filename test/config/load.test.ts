@@ -86,7 +86,7 @@ describe('loadConfig', () => {
       assert.ok(Object.isFrozen(part));
   });
 
-  it('says what config.md says for a misspelt limit, with the line and a caret', () => {
+  it('names the nearest key for a misspelt limit, with the line and a caret', () => {
     assert.equal(
       configErrorOf(() => loadConfig('typo.yaml', options)).message,
       'typo.yaml:4:5 listener.limits.max_conections: unknown key; did you mean max_connections?\n      max_conections: 5\n      ^',

@@ -149,7 +149,7 @@ describe('validation', () => {
     );
   });
 
-  it('B59 a public URL without scheme is refused at start', () => {
+  it('a public URL without scheme is refused at start', () => {
     assert.deepEqual(told({ listener: { public_url: 'mcp.example.com/x' } }), [
       'listener.public_url: must be a URL that begins with http:// or https://',
     ]);

@@ -52,7 +52,7 @@ test('a modern request whose headers mirror its body is admitted', () => {
   assert.equal(admitted(request('tools/list', `"name":"b",${META}`), modern('tools/list')).name, undefined);
 });
 
-test('B42 a modern body that calls something else than its headers say is refused, also as a notification', () => {
+test('a modern body that calls something else than its headers say is refused, also as a notification', () => {
   const call = request('tools/call', `"name":"delete_all",${META}`);
   assert.deepEqual(fault(call, modern('tools/call', 'read_file')), {
     code: 'HEADER_MISMATCH',
@@ -79,7 +79,7 @@ test('B42 a modern body that calls something else than its headers say is refuse
   assert.equal(fault(request('resources/read', `"uri":"b",${META}`), modern('resources/read', 'a')).code, 'HEADER_MISMATCH');
 });
 
-test('B42 in a legacy revision the name comes from the body alone', () => {
+test('in a legacy revision the name comes from the body alone', () => {
   const call = request('tools/call', '"name":"delete_all"');
   for (const claims of [undeclared, legacy('2025-11-25'), legacy('2025-06-18'), legacy('2025-03-26'), legacy('2024-11-05')]) {
     const { era, revision, method, name } = admitted(call, claims);
@@ -123,7 +123,7 @@ test('a modern request carries the version and the client capabilities in _meta;
   );
 });
 
-test('B41 header and body name one revision', () => {
+test('header and body name one revision', () => {
   const list = (version: string): string => request('tools/list', meta(version));
   assert.equal(
     fault(list('2025-11-25'), modern('tools/list')).detail,
@@ -155,7 +155,7 @@ test('a deferred unknown version is refused whatever the body is', () => {
   }
 });
 
-test('B41 initialize is legacy, and any version it asks for is the upstream’s to negotiate', () => {
+test('initialize is legacy, and any version it asks for is the upstream’s to negotiate', () => {
   for (const version of ['2025-11-25', '2099-01-01', '2026-07-28', 'x']) {
     const text = request('initialize', `"protocolVersion":"${version}","capabilities":{}`);
     assert.equal(admitted(text, undeclared).era, 'legacy');
@@ -167,7 +167,7 @@ test('B41 initialize is legacy, and any version it asks for is the upstream’s 
   assert.equal(fault(request('initialize', META), undeclared).code, 'HEADER_MISMATCH');
 });
 
-test('B48 notifications of every name are admitted; a client’s response object in legacy revisions only', () => {
+test('notifications of every name are admitted; a client’s response object in legacy revisions only', () => {
   for (const method of ['notifications/initialized', 'notifications/cancelled', 'notifications/x']) {
     const { kind, id } = admitted(notification(method), undeclared);
     assert.deepEqual([kind, id], ['notification', undefined]);

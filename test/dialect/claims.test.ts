@@ -65,7 +65,7 @@ test('no version header is legacy 2025-03-26, undeclared; each served revision i
   assert.deepEqual(claims([...VERSION, 'Mcp-Method', 'tools/list', 'Mcp-Name', 'unbound']).name, undefined);
 });
 
-test('B41 a version that is not served is told with the modern revisions and the one requested', () => {
+test('a version that is not served is told with the modern revisions and the one requested', () => {
   for (const requested of ['1900-01-01', 'not-a-version', '2026-07-29', '2026-07-28x', 'V2026-07-28']) {
     for (const http_method of ['POST', 'GET', 'DELETE']) {
       const { code, data } = fault(['MCP-Protocol-Version', requested], http_method);
@@ -75,7 +75,7 @@ test('B41 a version that is not served is told with the modern revisions and the
   assert.deepEqual(fault(['MCP-Protocol-Version', 'x'.repeat(500)]).data?.requested, `${'x'.repeat(64)}…`);
 });
 
-test('B41 a repeated, folded, empty or unprintable version is a header mismatch', () => {
+test('a repeated, folded, empty or unprintable version is a header mismatch', () => {
   assert.equal(fault(['MCP-Protocol-Version', '2025-11-25', 'mcp-protocol-version', '2026-07-28']).code, 'HEADER_MISMATCH');
   assert.equal(fault([...VERSION, ...VERSION, 'Mcp-Method', 'ping']).detail, 'MCP-Protocol-Version must come once.');
   for (const value of ['', '2025-11-25, 2026-07-28', '2026-07-28é', '2026-07-28\x01']) {
@@ -98,7 +98,7 @@ test('a missing Mcp-Method can be deferred to the body; what comes beside it mus
   assert.equal(defer('Mcp-Param-A', '1', 'mcp-param-a', '2').ok, false);
 });
 
-test('B42 a modern POST needs Mcp-Method once, and Mcp-Name once for the methods that name something', () => {
+test('a modern POST needs Mcp-Method once, and Mcp-Name once for the methods that name something', () => {
   assert.equal(fault(VERSION).detail, 'Mcp-Method is missing; revision 2026-07-28 needs it on every request.');
   assert.equal(fault([...CALL, 'Mcp-Method', 'tools/call']).detail, 'Mcp-Method must come once.');
   assert.equal(fault([...named('read_file'), 'mcp-name', 'delete_all']).detail, 'Mcp-Name must come once.');
@@ -115,7 +115,7 @@ test('B42 a modern POST needs Mcp-Method once, and Mcp-Name once for the methods
   assert.deepEqual(claims(VERSION, 'GET'), { era: 'modern', revision: '2026-07-28', declared: true, method: undefined, name: undefined });
 });
 
-test('B43 Mcp-Name is decoded from the base64 sentinel, strictly', () => {
+test('Mcp-Name is decoded from the base64 sentinel, strictly', () => {
   assert.equal(claims(named('=?base64?Z3LDtsOfZQ==?=')).name, 'größe');
   assert.equal(claims(named(wrap('=?base64?eA==?='))).name, '=?base64?eA==?=');
   for (const text of ['', 'a', 'ab', 'abc', ' padded ', 'line1\nline2', '\ufeffx', '🜚']) assert.equal(claims(named(wrap(text))).name, text);
@@ -134,7 +134,7 @@ test('B43 Mcp-Name is decoded from the base64 sentinel, strictly', () => {
   }
 });
 
-test('B43 a name of 8 192 bytes passes, a longer one is refused, wrapped or not', () => {
+test('a name of 8 192 bytes passes, a longer one is refused, wrapped or not', () => {
   const most = 'x'.repeat(8192);
   assert.equal(claims(named(most)).name, most);
   assert.equal(claims(named(wrap(most))).name, most);
@@ -143,7 +143,7 @@ test('B43 a name of 8 192 bytes passes, a longer one is refused, wrapped or not'
   }
 });
 
-test('B43 Mcp-Param fields come once each and decode; what they say is the server’s business', () => {
+test('Mcp-Param fields come once each and decode; what they say is the server’s business', () => {
   assert.equal(claims([...named('x'), 'Mcp-Param-Region', 'us-west1', 'Mcp-Param-Count', '42.0', 'mcp-param-T', wrap('größe')]).name, 'x');
   assert.equal(fault([...named('x'), 'Mcp-Param-Region', 'a', 'mcp-param-region', 'a']).detail, 'mcp-param-region must come once.');
   assert.equal(

@@ -116,7 +116,7 @@ async function expectLoadEndsWell({ call, listen, get, half, idle }: Load): Prom
 }
 
 describe('drain of a gateway process', () => {
-  it('B21 B22 SIGTERM: readiness goes at once, new work is taken for the delay, nothing read in full is lost, exit 0', async () => {
+  it('SIGTERM: readiness goes at once, new work is taken for the delay, nothing read in full is lost, exit 0', async () => {
     const gateway = await startGateway(config(`drain_delay_ms: ${DELAY_MS}, drain_timeout_ms: ${TIMEOUT_MS}`));
     const url = `${gateway.url}/mcp`;
     const agent = new Agent({ keepAlive: true });

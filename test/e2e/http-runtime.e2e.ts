@@ -55,7 +55,7 @@ describe('a UI behind a prefix', () => {
     assert.equal(JSON.parse((await whole(at('/console'), keyed())).text).url, '/app');
   });
 
-  it('B16 learns who calls from the gateway alone, and gets no credential', async () => {
+  it('learns who calls from the gateway alone, and gets no credential', async () => {
     const answer = await whole(
       at('/console/page'),
       keyed({
@@ -101,7 +101,7 @@ describe('a UI behind a prefix', () => {
     assert.equal(await gateway.metric('portcullis_requests_total', { route: '/console', outcome: 'cancelled' }), STREAMS);
   });
 
-  it('B65 takes uploads up to the limit, declared or in chunks; a client that leaves ends the upstream’s request', async () => {
+  it('takes uploads up to the limit, declared or in chunks; a client that leaves ends the upstream’s request', async () => {
     const upload = (bytes: number, headers: Readonly<Record<string, string>> = {}) =>
       whole(at('/console/upload'), keyed({ method: 'POST', body: 'x'.repeat(bytes), headers }));
     const chunked = { 'transfer-encoding': 'chunked' };
@@ -120,7 +120,7 @@ describe('a UI behind a prefix', () => {
     assert.deepEqual(ui.aborted.slice(before), ['/app/upload', '/app/upload']);
   });
 
-  it('B64 asks for a body only once its gates have admitted the request', async () => {
+  it('asks for a body only once its gates have admitted the request', async () => {
     const port = Number(new URL(gateway.url).port);
     const asked = (key: string): string =>
       `POST /console/upload HTTP/1.1\r\nHost: a\r\n${key}Expect: 100-continue\r\nContent-Length: 4\r\n\r\n`;
@@ -145,7 +145,7 @@ describe('a UI behind a prefix', () => {
     }
   });
 
-  it('B21 a drain lets a download end whole, tells half an upload to come back, and ends what stays open at the timeout', async () => {
+  it('a drain lets a download end whole, tells half an upload to come back, and ends what stays open at the timeout', async () => {
     const other = await startGateway(config(''));
     const url = `${other.url}/console`;
     const port = Number(new URL(other.url).port);

@@ -31,12 +31,12 @@ after(async () => {
 });
 
 describe('idle for a minute at the defaults', { concurrency: true }, () => {
-  it('B22 a connection that was idle for 62 s is answered again', { timeout: 90_000 }, async () => {
+  it('a connection that was idle for 62 s is answered again', { timeout: 90_000 }, async () => {
     const answer = await rawExchange(Number(new URL(gateway.url).port), [REQUEST, 62_000, REQUEST], 64_000);
     assert.deepEqual([answer.statuses, answer.end], [[200, 200], 'open']);
   });
 
-  it('B22 one that stays idle is closed after 75 s', { timeout: 120_000 }, async () => {
+  it('one that stays idle is closed after 75 s', { timeout: 120_000 }, async () => {
     const started = performance.now();
     const answer = await rawExchange(Number(new URL(gateway.url).port), [REQUEST], 110_000);
     assert.deepEqual([answer.statuses, answer.end], [[200], 'closed']);

@@ -84,7 +84,7 @@ describe('the gateway in it', () => {
     assert.deepEqual(await call('echo', { text: 'hello' }), 'hello');
   });
 
-  it('B21 drains as PID 1: the call under way is answered, new ones are taken until the delay is over, then it exits with 0', {
+  it('drains as PID 1: the call under way is answered, new ones are taken until the delay is over, then it exits with 0', {
     timeout: 60_000,
   }, async () => {
     const running = call('countdown', { from: 5 });

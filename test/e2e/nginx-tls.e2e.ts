@@ -108,7 +108,7 @@ describe('a gateway behind nginx that terminates TLS', () => {
     );
   });
 
-  it('B11 B12 a client without a token finds the authorization server by the public URL alone', async () => {
+  it('a client without a token finds the authorization server by the public URL alone', async () => {
     const refused = await ask('/mcp', withHeaders(tool('echo'), { 'x-forwarded-host': 'evil.test', 'x-forwarded-proto': 'http' }));
     assert.equal(refused.status, 401);
     const challenge = refused.headers['www-authenticate'] ?? '';
@@ -120,7 +120,7 @@ describe('a gateway behind nginx that terminates TLS', () => {
     assert.deepEqual([resource, authorization_servers], [`${base}/mcp`, [issuer.issuer]]);
   });
 
-  it('B28 events of a call come through one by one as they are made', async () => {
+  it('events of a call come through one by one as they are made', async () => {
     const sent = await send(`${base}/mcp`, asAlice(tool('count', { n: 4, ms: 400 })));
     assert.equal(sent.headers['content-type'], 'text/event-stream');
     assert.equal(sent.headers['cache-control'], 'no-cache, no-transform');
@@ -138,7 +138,7 @@ describe('a gateway behind nginx that terminates TLS', () => {
     );
   });
 
-  it('B01 B04 a quiet subscription is acknowledged at once, and let go when the client leaves', async () => {
+  it('a quiet subscription is acknowledged at once, and let go when the client leaves', async () => {
     const before = upstream.seen.filter((entry) => entry.aborted).length;
     const listen = await send(`${base}/mcp`, asAlice(modern('subscriptions/listen', { notifications: { toolsListChanged: true } }, 's')));
     await listen.shows(/subscriptions\/acknowledged/);
@@ -181,7 +181,7 @@ describe('a gateway behind nginx that terminates TLS', () => {
     assert.deepEqual([(await direct('127.0.0.2')).status, (await direct('127.0.0.3')).status], [200, 403]);
   });
 
-  it('B22 nginx keeps its connections to the gateway', async () => {
+  it('nginx keeps its connections to the gateway', async () => {
     const agent = new Agent({ keepAlive: true, maxSockets: 1, ca });
     const idle = () => gateway.metric('portcullis_connections');
     await whole(`${base}/mcp`, { ...asAlice(tool('echo')), agent });

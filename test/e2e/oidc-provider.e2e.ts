@@ -72,7 +72,7 @@ async function post(
 }
 
 describe('oauth-bearer with oidc-provider', () => {
-  it('B11 from a bare 401 to an answer, following only what the gateway says', async () => {
+  it('from a bare 401 to an answer, following only what the gateway says', async () => {
     const refused = await post('token', undefined);
     const metadata = `${base}/.well-known/oauth-protected-resource/token/mcp`;
     assert.equal(refused.status, 401);

@@ -101,7 +101,7 @@ describe('chaos', () => {
     assert.ok(spawned < 40, `${spawned} starts`);
   });
 
-  it('B53 a child that is gone and whose command fails: calls fail, a metric says so, the probes stay, and it comes back', {
+  it('a child that is gone and whose command fails: calls fail, a metric says so, the probes stay, and it comes back', {
     timeout: 60_000,
   }, async () => {
     const state = (name: string) => gateway.metric('portcullis_runtime_state', { runtime: 'fragile', state: name });

@@ -124,7 +124,7 @@ describe('real servers from npm behind one gateway', () => {
       }
     });
 
-  it('B32 a command that does not exist costs its own route an error', { timeout: 20_000 }, async () => {
+  it('a command that does not exist costs its own route an error', { timeout: 20_000 }, async () => {
     await assert.rejects(openV1Current(`${many.url}/broken/mcp`), /not running|ended before/);
     assert.equal(await many.metric('portcullis_runtime_state', { runtime: 'broken', state: 'degraded' }), 1);
     assert.equal((await fetch(`${many.ops_url}/livez`)).status, 200);

@@ -174,7 +174,7 @@ describe('executor', () => {
     assert.equal(executor.cancel('t', '1'), false);
   });
 
-  it('B07 a repeated id in one scope: each call has its own answer, a cancellation ends them all', async () => {
+  it('a repeated id in one scope: each call has its own answer, a cancellation ends them all', async () => {
     const { executor } = make();
     const answers = await Promise.all(['A', 'B', 'C'].map((value) => executor.submit(() => ticks().then(() => value), call('1'))));
     assert.deepEqual(answers, ['A', 'B', 'C']);

@@ -173,7 +173,7 @@ describe('a chain', () => {
     assert.equal(made.clock.pending, 0);
   });
 
-  test('B23 counts at most 32 unlisted refusal codes by name', async () => {
+  test('counts at most 32 unlisted refusal codes by name', async () => {
     let n = 0;
     const made = await openRouteBench(one(() => ({ kind: 'refuse', status: 403, code: `CODE_${n++}` })));
     for (let i = 0; i < 100; i += 1) await made.decide();

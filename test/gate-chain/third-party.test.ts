@@ -73,7 +73,7 @@ describe('an npm: gate', () => {
     await chains.close();
   });
 
-  test('B60 serves its path, exactly that, and only by GET, HEAD and OPTIONS', async () => {
+  test('serves its path, exactly that, and only by GET, HEAD and OPTIONS', async () => {
     const chains = await open();
     assert.deepEqual([...chains.served.keys()], ['/.well-known/quota/a', '/.well-known/quota/b']);
     const served = chains.served.get('/.well-known/quota/a');
@@ -95,7 +95,7 @@ describe('an npm: gate', () => {
     await chains.close();
   });
 
-  test('B60 that would pass on its served path fails there', async () => {
+  test('that would pass on its served path fails there', async () => {
     const chains = await open();
     const head = red('/a');
     const outcome = await chains.served.get('/.well-known/quota/a')?.decide({ ...head, method: 'GET' }, visit());

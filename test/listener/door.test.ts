@@ -43,18 +43,18 @@ describe('path', () => {
     ['/.well-known/oauth-protected-resource/../../mcp', 404],
   ] as const;
   for (const [path, status] of spellings) {
-    test(`B60 ${path} is ${status}`, async () => {
+    test(`${path} is ${status}`, async () => {
       const answer = await ask(up, { path });
       assert.deepEqual([answer.status, answer.calls], [status, 0]);
       assert.match(answer.text, /connection: close/i);
     });
   }
 
-  test('B60 a query does not change the route', async () => {
+  test('a query does not change the route', async () => {
     assert.deepEqual([(await ask(up, { path: '/mcp?x=/healthz' })).status], [200]);
   });
 
-  test('B69 no spelling is ever redirected', async () => {
+  test('no spelling is ever redirected', async () => {
     assert.doesNotMatch((await ask(up, { path: '/mcp/' })).text, /location:/i);
   });
 
@@ -103,7 +103,7 @@ describe('Origin and Host', () => {
     ['https://app.example.com?x', 403],
   ] as const;
   for (const [origin, status] of origins) {
-    test(`B63 Origin ${origin} is ${status}`, async () => {
+    test(`Origin ${origin} is ${status}`, async () => {
       for (const method of ['POST', 'GET', 'DELETE']) {
         const answer = await ask(up, { method, headers: `Origin: ${origin}\r\nAccept: */*\r\n` });
         assert.equal(answer.status === 403, status === 403, `${method} ${answer.text}`);
@@ -112,12 +112,12 @@ describe('Origin and Host', () => {
     });
   }
 
-  test('B63 a repeated Origin is refused; an absent one is not', async () => {
+  test('a repeated Origin is refused; an absent one is not', async () => {
     assert.equal((await ask(up, { headers: 'Origin: https://app.example.com\r\nOrigin: https://app.example.com\r\n' })).status, 403);
     assert.equal((await ask(up, {})).status, 200);
   });
 
-  test('B13 a preflight needs no credential and reaches no runtime', async () => {
+  test('a preflight needs no credential and reaches no runtime', async () => {
     const asked = 'authorization,content-type,mcp-protocol-version,mcp-method,mcp-name,mcp-session-id,last-event-id,mcp-param-region';
     const headers = `Origin: https://app.example.com\r\nAccess-Control-Request-Method: POST\r\nAccess-Control-Request-Headers: ${asked}\r\n`;
     const answer = await ask(up, { method: 'OPTIONS', headers });
@@ -139,7 +139,7 @@ describe('Origin and Host', () => {
     }
   });
 
-  test('B14 refusals carry the CORS fields too', async () => {
+  test('refusals carry the CORS fields too', async () => {
     const answer = await ask(up, { headers: 'Origin: https://app.example.com\r\n', body: '[]' });
     assert.equal(answer.status, 400);
     assert.match(answer.text, /access-control-allow-origin: https:\/\/app\.example\.com/);

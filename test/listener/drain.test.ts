@@ -37,7 +37,7 @@ async function draining(setup: ListeningSetup, clients: readonly (readonly Step[
 }
 
 describe('drain', () => {
-  test('B21 B22 calls read in full finish, half requests get 503, idle ones close, subscriptions get their completion', async () => {
+  test('calls read in full finish, half requests get 503, idle ones close, subscriptions get their completion', async () => {
     const { up, answers } = await draining(
       { handle: slow(400) },
       [[HEAD + PING], [HEAD + PING.slice(0, 9)], ['POST /mcp HTTP/1.1\r\nHo'], [], [LISTEN], [GET]],

@@ -120,7 +120,7 @@ describe('arrival deadlines', () => {
     assert.ok(answer.elapsed_ms >= 495, `${answer.elapsed_ms}`);
   });
 
-  test('B22 a connection that idled within keep_alive_timeout_ms is answered again', async () => {
+  test('a connection that idled within keep_alive_timeout_ms is answered again', async () => {
     const answer = await ask({}, [REQUEST, 900, REQUEST], 1300);
     assert.deepEqual([answer.statuses, answer.calls], [[200, 200], 2]);
   });
@@ -129,7 +129,7 @@ describe('arrival deadlines', () => {
 describe('body limits', () => {
   const body = (size: number): string => `{"jsonrpc":"2.0","id":1,"method":"ping","params":{"x":"${'y'.repeat(size - 58)}"}}`;
 
-  test('B65 exactly max_body_bytes passes, one byte more is 413 before a body byte is sent', async () => {
+  test('exactly max_body_bytes passes, one byte more is 413 before a body byte is sent', async () => {
     const fits = body(100_000);
     assert.equal(fits.length, 100_000);
     assert.deepEqual((await ask({}, [head('', 100_000) + fits], 800)).statuses, [200]);
@@ -138,7 +138,7 @@ describe('body limits', () => {
     assert.match(over.text, /"max_body_bytes":100000/);
   });
 
-  test('B65 chunks are refused unless accepted, then counted', async () => {
+  test('chunks are refused unless accepted, then counted', async () => {
     const chunked = (text: string): string =>
       `POST /mcp HTTP/1.1\r\nHost: a\r\n${JSON_TYPE}Transfer-Encoding: chunked\r\n\r\n${text.length.toString(16)}\r\n${text}\r\n0\r\n\r\n`;
     assert.deepEqual((await ask({}, [chunked(PING)])).statuses, [411]);
@@ -159,7 +159,7 @@ describe('body limits', () => {
     assert.deepEqual((await ask(accepting, [chunked(PING).replace('chunked', 'Chunked')], 500)).statuses, [200]);
   });
 
-  test('B65 a coded body is 415, identity is not', async () => {
+  test('a coded body is 415, identity is not', async () => {
     assert.deepEqual((await ask({}, [head('Content-Encoding: gzip\r\n') + PING])).statuses, [415]);
     assert.deepEqual((await ask({}, [head('Content-Encoding: identity\r\n') + PING], 500)).statuses, [200]);
   });
@@ -197,7 +197,7 @@ describe('gates before the body', () => {
     gate: { decide: () => ({ kind: 'refuse', status: 401, code: 'NO', headers: { 'www-authenticate': 'Bearer' } }) },
   };
 
-  test('B64 a refused caller is answered at once, without 100 Continue, and no body byte is waited for', async () => {
+  test('a refused caller is answered at once, without 100 Continue, and no body byte is waited for', async () => {
     const answer = await ask(refusing, [head('Expect: 100-continue\r\n', 90_000)], 1500);
     assert.deepEqual([answer.statuses, answer.end, answer.calls], [[401], 'closed', 0]);
     assert.doesNotMatch(answer.text, /100 Continue/);

@@ -71,7 +71,7 @@ describe('ops listener', () => {
       }
     }));
 
-  it('B21 B53 says not ready while it starts or drains, with the reason, and stays live', () => {
+  it('says not ready while it starts or drains, with the reason, and stays live', () => {
     const state = { ready: { ready: false, reason: 'starting' }, started: false };
     return withOps({ ready: () => state.ready, started: () => state.started }, async (url) => {
       assert.deepEqual([(await ask(`${url}/readyz`)).status, (await ask(`${url}/startupz`)).status], [503, 503]);
@@ -88,7 +88,7 @@ describe('ops listener', () => {
     });
   });
 
-  it('B53 asks no probe for a Host, an Origin or a token', () =>
+  it('asks no probe for a Host, an Origin or a token', () =>
     withOps({}, async (url) => {
       const answer = await raw(
         url,

@@ -36,7 +36,7 @@ describe('what another reader could frame otherwise', () => {
     ['a line break inside Mcp-Name', `POST /mcp HTTP/1.1\r\nHost: a\r\n${JSON_TYPE}Mcp-Name: a\rX-Injected: 1\r\n${length}\r\n`, PING],
   ];
   for (const [name, head, body] of heads)
-    test(`B71 ${name}: refused and closed, and nothing behind it is served`, async () => {
+    test(`${name}: refused and closed, and nothing behind it is served`, async () => {
       const before_count = up.calls.length;
       const answer = await rawExchange(up.port, [head + body + HIDDEN], 3000);
       assert.equal(up.calls.length, before_count, answer.text);
@@ -63,7 +63,7 @@ describe('fields that would say that another path was asked for', () => {
     'User-Agent: kube-probe/1.30',
   ];
   for (const field of [...fields, fields.join('\r\n')])
-    test(`B61 ${field.replaceAll('\r\n', ', ')} opens nothing`, async () => {
+    test(`${field.replaceAll('\r\n', ', ')} opens nothing`, async () => {
       const head = `POST /mcp HTTP/1.1\r\nHost: a\r\n${field}\r\n${JSON_TYPE}Content-Length: ${PING.length}\r\n\r\n`;
       const answer = await rawExchange(up.port, [head + PING], 3000);
       assert.deepEqual([answer.statuses, up.calls.length], [[401], 0], answer.text);

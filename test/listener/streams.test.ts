@@ -34,7 +34,7 @@ async function withListening(setup: ListeningSetup, run: (up: Awaited<ReturnType
 }
 
 describe('event streams', () => {
-  test('B01 the head of a stream that says nothing is sent at once', () =>
+  test('the head of a stream that says nothing is sent at once', () =>
     withListening({ handle: opening([]), limits: { sse_keepalive_ms: 0 } }, async (up) => {
       const answer = await rawExchange(up.port, [GET], 300);
       assert.match(
@@ -45,7 +45,7 @@ describe('event streams', () => {
       assert.doesNotMatch(answer.text, /\r\n\r\n.*:/s, 'sse_keepalive_ms 0: no comment');
     }));
 
-  test('B02 silence is filled with comments, on listen and on GET streams', () =>
+  test('silence is filled with comments, on listen and on GET streams', () =>
     withListening({ handle: opening([]) }, async (up) => {
       for (const request of [GET, modern('subscriptions/listen', '1')]) {
         const answer = await rawExchange(up.port, [request], 2500);
@@ -103,7 +103,7 @@ describe('event streams', () => {
     });
   });
 
-  test('B04 a client that leaves cancels its call, before the answer and in a stream', async () => {
+  test('a client that leaves cancels its call, before the answer and in a stream', async () => {
     const reasons: string[] = [];
     await withListening({ handle: (_call, exchange) => exchange.onCancel((reason) => reasons.push(reason)) }, async (up) => {
       const socket = connect(up.port, '127.0.0.1');
@@ -132,7 +132,7 @@ describe('event streams', () => {
     });
   });
 
-  test('B25 a reader that stalls is told apart from one that left: back-pressure first, then slow_consumer', () => {
+  test('a reader that stalls is told apart from one that left: back-pressure first, then slow_consumer', () => {
     const reasons: string[] = [];
     let refused = 0;
     const handle = (_call: Call, exchange: Exchange): void => {
@@ -222,7 +222,7 @@ describe('negotiation', () => {
     exchange.respond(200, ['content-type', 'application/json'], Buffer.from('{"jsonrpc":"2.0","id":1,"result":{}}'), 'ok');
   const accepting = (accept: string): string => modern('tools/list', '1').replace('application/json, text/event-stream', accept);
 
-  test('B72 wildcards, absence and case are accepted; neither kind is 406', () =>
+  test('wildcards, absence and case are accepted; neither kind is 406', () =>
     withListening({ handle: answer }, async (up) => {
       for (const accept of ['*/*', 'application/json', 'APPLICATION/JSON;q=0.9, text/*', 'text/html, application/*']) {
         assert.deepEqual((await rawExchange(up.port, [accepting(accept)], 2000)).statuses, [200], accept);
@@ -237,7 +237,7 @@ describe('negotiation', () => {
       assert.deepEqual((await rawExchange(up.port, [accepting('application/json;q=0')], 2000)).statuses, [406]);
     }));
 
-  test('B72 a client that takes events only gets the answer as one event', () =>
+  test('a client that takes events only gets the answer as one event', () =>
     withListening({ handle: answer }, async (up) => {
       const { text } = await rawExchange(up.port, [accepting('text/event-stream')], 2000);
       assert.match(text, /content-type: text\/event-stream/);

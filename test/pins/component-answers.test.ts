@@ -3,7 +3,7 @@ import { describe, it } from 'node:test';
 import { withConcurrency, withRateLimit, withTimeout } from '../../src/server.js';
 import { hosting } from '../support/hosted.js';
 
-// "The built-ins return tool isError results, or JSON-RPC error -32603 for resources and prompts" (Snodo guide, "Component limits").
+// What callers see of the component limits: a tool's result with isError, JSON-RPC error -32603 for resources and prompts.
 
 const never = () => new Promise<never>(() => {});
 const TOO_MANY = 'Component rate limit reached';

@@ -9,7 +9,7 @@ import { createWrapState } from '../../src/core/wrap/wrap-state.js';
 import type { WrapContext, Wrapper } from '../../src/core/wrap/wrapper.js';
 import { createExecutor } from '../../src/executor/executor.js';
 
-// The numbers of the guide's table under "Component limits", by what the wrappers do when no option is given.
+// The defaults of the component limits, by what the wrappers do when no option is given.
 
 const never = new Promise<never>(() => {});
 const context: WrapContext = {
@@ -71,7 +71,7 @@ describe('pins: Component limits, defaults', () => {
 });
 
 describe('pins: Executor', () => {
-  it('32 run, and 256 wait (the guide sets 128 in its examples and names no default)', () => {
+  it('32 run, and 256 wait', () => {
     const executor = createExecutor({ clock: makeClock() });
     for (let n = 0; n < 400; n++) executor.submit(() => never, { scope: 's', id: String(n), share: 'p' }).catch(() => {});
     assert.deepEqual(executor.load, { running: 32, queued: 256, abandoned: 0 });

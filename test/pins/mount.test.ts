@@ -4,7 +4,7 @@ import { Mount } from '../../src/mount/mount.js';
 import { server } from '../support/doors-server.js';
 
 describe('pins: mounts', () => {
-  it('have the limits of the guide', () => {
+  it('have the limits that are documented', () => {
     const { max_subscriptions, body_timeout_ms, max_body_bytes, read_timeout_ms, request_timeout_ms } = new Mount(server, {}).settings;
     assert.deepEqual(
       { max_subscriptions, body_timeout_ms, max_body_bytes, read_timeout_ms, request_timeout_ms },

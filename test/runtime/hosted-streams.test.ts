@@ -68,7 +68,7 @@ const listen = (notifications: object, signal: AbortSignal) =>
   });
 
 describe('streams of a hosted server', () => {
-  it('B01 B02 the head of an idle stream is there at once, and comments keep it open', async () => {
+  it('the head of an idle stream is there at once, and comments keep it open', async () => {
     const gone = new AbortController();
     const response = await listen({ toolsListChanged: true }, gone.signal);
     assert.deepEqual([response.status, response.headers.get('content-type')], [200, 'text/event-stream']);
@@ -79,7 +79,7 @@ describe('streams of a hosted server', () => {
     gone.abort();
   });
 
-  it('B07 two callers with one id each get their own answer', async () => {
+  it('two callers with one id each get their own answer', async () => {
     const call = async (ms: number, v: string) => (await modern(http.url, 'tools/call', { name: 'sleep_echo', arguments: { ms, v } })).body;
     const answers = await Promise.all([call(60, 'A'), call(5, 'B'), call(30, 'C')]);
     assert.deepEqual(
@@ -92,12 +92,12 @@ describe('streams of a hosted server', () => {
     );
   });
 
-  it('B20 members that nobody here knows reach the client', async () => {
+  it('members that nobody here knows reach the client', async () => {
     const { result } = (await modern(http.url, 'tools/call', { name: 'extra' })).body;
     assert.deepEqual([result.content, result._meta['com.example/m']], [[{ type: 'text', text: 'x', 'com.example': { n: 1.5 } }], [null]]);
   });
 
-  it('B25 a reader that stops costs a bounded amount, and its source waits', async () => {
+  it('a reader that stops costs a bounded amount, and its source waits', async () => {
     const body = modernBody('subscriptions/listen', { notifications: { resourceSubscriptions: [URI] } });
     const socket = connect(Number(new URL(http.url).port), '127.0.0.1');
     const head = Object.entries({
@@ -122,7 +122,7 @@ describe('streams of a hosted server', () => {
     assert.equal(http.listening.listener.subscriptions, 0);
   });
 
-  it('B30 the stream of a call ends with its answer', async () => {
+  it('the stream of a call ends with its answer', async () => {
     const headers = modernHead('tools/call', 'sleep_echo');
     const body = modernBody('tools/call', { name: 'sleep_echo', arguments: { ms: 1, v: 'x' } }, { progressToken: 1 });
     const all = await allEvents(await fetch(http.url, { method: 'POST', headers, body }));

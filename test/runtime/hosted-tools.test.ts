@@ -44,7 +44,7 @@ describe('hosted tools', () => {
     await host.close();
   });
 
-  it('B08 an id comes back with its type and its digits', async () => {
+  it('an id comes back with its type and its digits', async () => {
     const host = hosting({ tools: [echo] });
     for (const id of ['1', '"1"', '0', '""', '-5', '9007199254740993', '"a\u2028b"']) {
       const { answer } = await host.ask('tools/call', { name: 'echo', arguments: { text: 'x' } }, { id });
@@ -103,7 +103,7 @@ describe('hosted tools', () => {
     await host.close();
   });
 
-  it('B50 streams progress with the caller’s own token, growing, and none without a token or after the end', async () => {
+  it('streams progress with the caller’s own token, growing, and none without a token or after the end', async () => {
     let late: (() => void) | undefined;
     const host = hosting({
       tools: [

@@ -41,7 +41,7 @@ describe('opaque http', () => {
     );
   });
 
-  it('B70 B16 the upstream sees its own Host, what the gateway knows of the client, and no credential', async () => {
+  it('the upstream sees its own Host, what the gateway knows of the client, and no credential', async () => {
     answer = (_request, response) => void response.end();
     await get(front.port, '/console', {
       headers: {
@@ -88,7 +88,7 @@ describe('opaque http', () => {
     assert.equal(code(await get(front.port, '/console/x', { method: 'PROPFIND' })), '405 METHOD_NOT_ALLOWED');
   });
 
-  it('B60 no spelling leaves the base path: 404, and the upstream sees nothing', async () => {
+  it('no spelling leaves the base path: 404, and the upstream sees nothing', async () => {
     const count = upstream.seen.length;
     for (const path of [
       '/console/../admin',
@@ -110,7 +110,7 @@ describe('opaque http', () => {
     assert.equal(upstream.seen.at(-1)?.url, long.replace('/console', '/app'));
   });
 
-  it('B69 redirects: inside the mount relayed, out of it 502, never followed', async () => {
+  it('redirects: inside the mount relayed, out of it 502, never followed', async () => {
     answer = (_request, response) => void response.writeHead(302, { Location: `${upstream.url}/app/login` }).end();
     const inside = await get(front.port, '/console/x');
     assert.deepEqual([inside.status, inside.headers.location], [302, '/console/login']);

@@ -28,7 +28,7 @@ describe('opaque http: streams and answers that do not come', () => {
     await assert.rejects(get(front.port, '/console/x'));
   });
 
-  it('B01 the head of a quiet stream is there before its first byte, and a quiet stream is not cut', async () => {
+  it('the head of a quiet stream is there before its first byte, and a quiet stream is not cut', async () => {
     let quiet: Parameters<Answering>[1] | undefined;
     answer = (_request, response) => {
       quiet = response;
@@ -73,7 +73,7 @@ describe('opaque http: streams and answers that do not come', () => {
     assert.equal(code(await get(front.port, '/console/slow')), '504 DEADLINE');
   });
 
-  it('B04 a client that leaves aborts the upstream, before its head and in its body', async () => {
+  it('a client that leaves aborts the upstream, before its head and in its body', async () => {
     const leave = async (path: string, ready: () => boolean): Promise<void> => {
       const before = upstream.seen.filter((entry) => entry.aborted).length;
       const socket = connect(front.port, '127.0.0.1');

@@ -9,7 +9,7 @@ const ok = '{"jsonrpc":"2.0","id":1,"result":{}}';
 const json = { 'Content-Type': 'application/json' };
 
 describe('proxied: cancel and bounds', () => {
-  it('B04 a client that leaves before the upstream’s head aborts the upstream, 200 times', async () => {
+  it('a client that leaves before the upstream’s head aborts the upstream, 200 times', async () => {
     const upstream = await startUpstream(() => {});
     const bench = await openProxied(`${upstream.url}/mcp`);
     for (let round = 0; round < 4; round++) {
@@ -26,7 +26,7 @@ describe('proxied: cancel and bounds', () => {
     await upstream.close();
   });
 
-  it('B04 a client that leaves in mid-stream or mid-body aborts the upstream', async () => {
+  it('a client that leaves in mid-stream or mid-body aborts the upstream', async () => {
     const upstream = await startUpstream((request, response) => {
       if (request.headers['mcp-name'] === 'events')
         response.writeHead(200, { 'Content-Type': 'text/event-stream' }).write('data: {"a":1}\n\n');
@@ -46,7 +46,7 @@ describe('proxied: cancel and bounds', () => {
     await upstream.close();
   });
 
-  it('B04 a call whose client left before, while it waits for a connection or while one is opened never reaches the upstream', async () => {
+  it('a call whose client left before, while it waits for a connection or while one is opened never reaches the upstream', async () => {
     const upstream = await startUpstream((_request, response) => void setTimeout(() => response.writeHead(200, json).end(ok), 50));
     const bench = await openProxied(`${upstream.url}/mcp`, { connections: 1, max_waiting: 2 });
     const gone = createFakeExchange();
@@ -87,7 +87,7 @@ describe('proxied: cancel and bounds', () => {
     await upstream.close();
   });
 
-  it('B03 far more than 128 quiet streams stay open beside calls, and none is cut by a timer', async () => {
+  it('far more than 128 quiet streams stay open beside calls, and none is cut by a timer', async () => {
     const upstream = await startUpstream((request, response) => {
       if (request.method === 'GET') response.writeHead(200, { 'Content-Type': 'text/event-stream' }).flushHeaders();
       else setTimeout(() => response.writeHead(200, json).end(ok), 1500);

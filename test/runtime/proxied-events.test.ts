@@ -27,7 +27,7 @@ describe('proxied: event streams', () => {
     await upstream.close();
   });
 
-  it('B01 the head of a quiet stream is there before any event, for a POST and for a legacy GET', async () => {
+  it('the head of a quiet stream is there before any event, for a POST and for a legacy GET', async () => {
     answer = (_request, response) => void head(response);
     for (const quiet of [modernCall('subscriptions/listen'), legacyBare('get_stream')]) {
       const exchange = bench.send(quiet);
@@ -38,7 +38,7 @@ describe('proxied: event streams', () => {
     await upstream.aborted(2);
   });
 
-  it('B28 each event arrives when the upstream sends it; progress moves the deadline', async () => {
+  it('each event arrives when the upstream sends it; progress moves the deadline', async () => {
     let next = (): void => {};
     answer = (_request, response) => {
       head(response);
@@ -57,7 +57,7 @@ describe('proxied: event streams', () => {
     assert.equal(exchange.writes[3], `data: ${final}\n\n`);
   });
 
-  it('B28 a legacy server’s question to its client stops the usual clock; a modern stream carries none', async () => {
+  it('a legacy server’s question to its client stops the usual clock; a modern stream carries none', async () => {
     const question = '{"jsonrpc":"2.0","id":"e1","method":"elicitation/create","params":{}}';
     const told = '{"jsonrpc":"2.0","method":"notifications/message","params":{}}';
     answer = (_request, response) => void head(response).end(`data: ${told}\n\ndata: ${question}\n\ndata: ${final}\n\n`);
@@ -71,7 +71,7 @@ describe('proxied: event streams', () => {
     }
   });
 
-  it('B29 the response is found behind BOM, comments, retry, empty data and notifications, over data lines, CRLF and cut bytes', async () => {
+  it('the response is found behind BOM, comments, retry, empty data and notifications, over data lines, CRLF and cut bytes', async () => {
     const message = '{"jsonrpc":"2.0","method":"notifications/message","params":{"data":"ü\\n"}}';
     const text =
       '\ufeff: hi\r\nretry: 1000\r\n\r\nid: x\r\ndata:\r\n\r\n' +
@@ -105,7 +105,7 @@ describe('proxied: event streams', () => {
     assert.equal(modern.writes.length, 2);
   });
 
-  it('B30 the stream ends right after the response; an upstream that leaves its own open is aborted', async () => {
+  it('the stream ends right after the response; an upstream that leaves its own open is aborted', async () => {
     answer = (_request, response) => void head(response).write(`data: ${final}\n\ndata: ${progress(9)}\n\n`);
     const before = upstream.seen.filter((entry) => entry.aborted).length;
     const exchange = bench.send(call);
@@ -197,7 +197,7 @@ describe('proxied: event streams', () => {
     assert.deepEqual([result.reason, result.outcome, exchange.writes.length], ['error', 'upstream_error', 2]);
   });
 
-  it('B26 nothing asks the upstream for compression, and a compressed stream is refused', async () => {
+  it('nothing asks the upstream for compression, and a compressed stream is refused', async () => {
     answer = (_request, response) => void response.writeHead(200, { ...events, 'Content-Encoding': 'gzip' }).end('x');
     const result = await bench.send(modernCall('tools/list', {}, { headers: { 'Accept-Encoding': 'gzip, br' } })).done;
     assert.deepEqual([result.by, result.error?.code], ['fail', 'UPSTREAM_BROKEN']);
@@ -226,7 +226,7 @@ describe('proxied: event streams', () => {
     await upstream.aborted(before + 1);
   });
 
-  it('B72 a client that takes JSON only gets the response as JSON', async () => {
+  it('a client that takes JSON only gets the response as JSON', async () => {
     answer = (_request, response) => void head(response).write(`data: ${progress(1)}\n\ndata: ${final}\n\n`);
     const exchange = bench.send(call, { accepts_events: false });
     const result = await exchange.done;
@@ -236,7 +236,7 @@ describe('proxied: event streams', () => {
     assert.equal((await bench.send(call, { accepts_events: false }).done).error?.code, 'UPSTREAM_BROKEN');
   });
 
-  it('B25 a reader that stops pauses the upstream; memory stays bounded and every event arrives in order', async () => {
+  it('a reader that stops pauses the upstream; memory stays bounded and every event arrives in order', async () => {
     const total = 20_000;
     let sent = 0;
     const filler = 'x'.repeat(1000);

@@ -28,7 +28,7 @@ describe('proxied: JSON answers', () => {
     return bench.send(call).done;
   };
 
-  it('B70 the upstream sees its own authority, its own target and the gateway’s credential', async () => {
+  it('the upstream sees its own authority, its own target and the gateway’s credential', async () => {
     const call = modernCall(
       'tools/list',
       {},
@@ -54,7 +54,7 @@ describe('proxied: JSON answers', () => {
     );
   });
 
-  it('B06 B20 both bodies pass byte for byte: large integers, unknown fields, odd spacing', async () => {
+  it('both bodies pass byte for byte: large integers, unknown fields, odd spacing', async () => {
     const sent = Buffer.from(
       '{ "jsonrpc":"2.0", "id":9223372036854775807,"method":"tools/call","params":{"name":"echo","arguments":{"id":9223372036854775807,"x":1.10,"e":1E400},"_meta":{"progressToken":1},"x-future":[]}}',
     );
@@ -77,7 +77,7 @@ describe('proxied: JSON answers', () => {
     assert.deepEqual([rpc.by, rpc.status, rpc.outcome, rpc.rpc_code], ['respond', 200, 'rpc_error', -32602]);
   });
 
-  it('B40 end-to-end fields reach the client, hop-by-hop and cookies do not', async () => {
+  it('end-to-end fields reach the client, hop-by-hop and cookies do not', async () => {
     const headers = {
       ...json,
       'Cache-Control': 'max-age=1',
@@ -116,7 +116,7 @@ describe('proxied: JSON answers', () => {
     assert.equal(code(await ask(reply(200, { ...json, 'Content-Encoding': 'gzip' }, ok))), 'fail 502 UPSTREAM_BROKEN');
   });
 
-  it('B69 a redirect is 502, is not followed and its Location not relayed', async () => {
+  it('a redirect is 502, is not followed and its Location not relayed', async () => {
     for (const status of [301, 302, 303, 307, 308]) {
       const count = upstream.seen.length;
       const result = await ask(reply(status, { Location: '/mcp/' }, ''));
@@ -155,7 +155,7 @@ describe('proxied: JSON answers', () => {
     assert.equal(code(await ask(reply(500, json, body))), 'respond 500 undefined');
   });
 
-  it('B48 a notification or a response of the client is 202 and empty, whatever 2xx the upstream gives', async () => {
+  it('a notification or a response of the client is 202 and empty, whatever 2xx the upstream gives', async () => {
     const kinds = [
       { kind: 'notification', id: undefined },
       { kind: 'response', id: '5' },

@@ -54,7 +54,7 @@ describe('proxied: legacy sessions', () => {
     assert.equal(fields(result.headers)['mcp-session-id'], sealed);
   });
 
-  it('B36 an unknown, expired or broken id is 404 for every kind of message, before the upstream is asked', async () => {
+  it('an unknown, expired or broken id is 404 for every kind of message, before the upstream is asked', async () => {
     const count = upstream.seen.length;
     const sealed = await session();
     for (const id of ['00000000-0000-4000-8000-000000000000', 'up-1', '', `${sealed.slice(0, -1)}!`, 'x'.repeat(4097)]) {
@@ -65,7 +65,7 @@ describe('proxied: legacy sessions', () => {
     assert.equal(upstream.seen.length, count + 1);
   });
 
-  it('B36 two session headers are 400; without one the upstream decides, but a DELETE is 400', async () => {
+  it('two session headers are 400; without one the upstream decides, but a DELETE is 400', async () => {
     const sealed = await session();
     const count = upstream.seen.length;
     for (const call of calls({ identity: alice, headers: { 'Mcp-Session-Id': [sealed, sealed] } })) {
@@ -77,7 +77,7 @@ describe('proxied: legacy sessions', () => {
     assert.equal(upstream.seen.length, count + 1);
   });
 
-  it('B37 a session of A is unknown to B, to another client or issuer of A, to nobody, and on another route', async () => {
+  it('a session of A is unknown to B, to another client or issuer of A, to nobody, and on another route', async () => {
     const sealed = await session();
     const headers = { 'Mcp-Session-Id': sealed };
     const count = upstream.seen.length;
@@ -96,7 +96,7 @@ describe('proxied: legacy sessions', () => {
     assert.equal(told(await bench.send(legacyCall('tools/list', {}, { identity: renewed, headers })).done), '200 respond');
   });
 
-  it('B39 initialize begins anew whatever session it names, and modern calls have none', async () => {
+  it('initialize begins anew whatever session it names, and modern calls have none', async () => {
     const result = await bench.send(legacyCall('initialize', {}, { identity: alice, headers: { 'Mcp-Session-Id': 'stale' } })).done;
     assert.equal(told(result), '200 respond');
     assert.equal(upstream.seen.at(-1)?.headers['mcp-session-id'], undefined);

@@ -16,7 +16,7 @@ describe('upstream request headers', () => {
     assert.equal(fieldLines(['a', '1', 'b', '']), 'a: 1\r\nb: \r\n');
   });
 
-  it('B16 no credential, identity header or hop-by-hop field of the client goes upstream', () => {
+  it('no credential, identity header or hop-by-hop field of the client goes upstream', () => {
     const headers = {
       Authorization: 'Bearer T',
       'Proxy-Authorization': 'Basic eA==',
@@ -75,7 +75,7 @@ describe('upstream request headers', () => {
     ]);
   });
 
-  it('B39 a legacy call carries its own version and session, never modern headers; one without a version gets none', () => {
+  it('a legacy call carries its own version and session, never modern headers; one without a version gets none', () => {
     const headers = { 'Mcp-Session-Id': 'sealed', 'Mcp-Method': 'tools/list', 'Mcp-Name': 'x', 'Mcp-Param-A': '1', 'Last-Event-ID': '7' };
     const call = legacyCall('tools/list', {}, { headers });
     assert.deepEqual(requestHeaders(call, 'upstream-session', undefined), [

@@ -5,7 +5,7 @@ import { readUpstreamHead } from '../../src/runtime/response-headers.js';
 const raw = (...fields: string[]): string[] => fields.map((text, i) => (i % 2 === 0 ? text.toLowerCase() : text));
 
 describe('upstream response headers', () => {
-  it('B40 end-to-end fields pass; hop-by-hop fields and those that Connection lists do not', () => {
+  it('end-to-end fields pass; hop-by-hop fields and those that Connection lists do not', () => {
     const head = readUpstreamHead(
       429,
       raw(

@@ -75,7 +75,7 @@ describe('official SDK servers hosted in process', () => {
     }
   });
 
-  test('B76 two callers at once, both eras: each sees only its own identity', async () => {
+  test('two callers at once, both eras: each sees only its own identity', async () => {
     const calls = Array.from({ length: 60 }, async (_, i) => {
       const key = i % 2 === 0 ? 'ann' : 'bob';
       const answer = await modern('/v2/mcp', key, 'whoami', {});

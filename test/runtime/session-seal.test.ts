@@ -19,7 +19,7 @@ describe('session seal', () => {
     assert.equal(one.includes('session-1'), false);
   });
 
-  it('B37 a sealed id opens for the same issuer, subject, client and route only', () => {
+  it('a sealed id opens for the same issuer, subject, client and route only', () => {
     const sealed = seal.seal('s', alice) ?? '';
     const others: Partial<SessionBinding>[] = [
       { principal: 'bob' },
@@ -66,7 +66,7 @@ describe('session seal', () => {
     }
   });
 
-  it('B36 over 4 KiB is refused before it is decoded', () => {
+  it('over 4 KiB is refused before it is decoded', () => {
     const sealed = seal.seal('x'.repeat(2048), alice) ?? '';
     assert.ok(sealed.length <= 4096);
     assert.equal(seal.open(sealed, alice), 'x'.repeat(2048));

@@ -10,7 +10,7 @@ const codes = async (calls: readonly { readonly done: Promise<{ readonly error?:
 describe('stdio: what children do', () => {
   afterEach(closeBenches);
 
-  it('B31 a child that exits before it answers: each call is told in time, and the next start waits longer', async () => {
+  it('a child that exits before it answers: each call is told in time, and the next start waits longer', async () => {
     const bench = await openStdio('exit');
     const calls = [bench.tool('count'), bench.tool('count')];
     assert.deepEqual(await codes(calls), ['UPSTREAM_DOWN', 'UPSTREAM_DOWN']);
@@ -21,7 +21,7 @@ describe('stdio: what children do', () => {
     assert.equal(bench.ends[0], 'crash');
   });
 
-  it('B31 a child that never speaks is given up after start_timeout_ms', async () => {
+  it('a child that never speaks is given up after start_timeout_ms', async () => {
     const bench = await openStdio('mute', { start_timeout_ms: 600 });
     assert.deepEqual(await codes([bench.tool('count'), bench.send(legacyCall('initialize', {}))]), ['UPSTREAM_DOWN', 'UPSTREAM_DOWN']);
     assert.deepEqual(bench.ends.slice(0, 2), ['timeout', 'timeout']);
@@ -29,7 +29,7 @@ describe('stdio: what children do', () => {
     await bench.settled({ children: 0 });
   });
 
-  it('B31 a child that ends in the middle of five calls: each gets its own error, and the next call is answered', async () => {
+  it('a child that ends in the middle of five calls: each gets its own error, and the next call is answered', async () => {
     const bench = await openStdio('modern');
     await bench.tool('pid').done;
     const calls = Array.from({ length: 5 }, () => bench.tool('exit_third'));
@@ -41,7 +41,7 @@ describe('stdio: what children do', () => {
     assert.deepEqual(told?.fields.stderr, ['fixture is up'], 'what it wrote last is in the log');
   });
 
-  it('B31 a child that closes its output and lives is ended, and its calls are told', async () => {
+  it('a child that closes its output and lives is ended, and its calls are told', async () => {
     const bench = await openStdio('modern');
     const pid = Number(textOf(await bench.tool('pid').done));
     assert.deepEqual(await codes([bench.tool('close_stdout')]), ['UPSTREAM_ENDED']);
@@ -50,7 +50,7 @@ describe('stdio: what children do', () => {
     assert.equal(textOf(await bench.tool('count').done), '1');
   });
 
-  it('B32 a command that does not exist, a file that is no program and a missing folder cost their callers an error, no more', async () => {
+  it('a command that does not exist, a file that is no program and a missing folder cost their callers an error, no more', async () => {
     for (const options of [{ command: '/no/such/command' }, { command: FIXTURE }, { cwd: '/no/such/folder' }, { args: ['\0'] }]) {
       const bench = await openStdio('legacy', options);
       assert.deepEqual(await codes([bench.tool('count'), bench.send(legacyCall('initialize', {}))]), ['UPSTREAM_DOWN', 'UPSTREAM_ENDED']);
@@ -63,7 +63,7 @@ describe('stdio: what children do', () => {
     }
   });
 
-  it('B32 a child that closes its input while a megabyte is written, and one that is killed: errors for their calls only', async () => {
+  it('a child that closes its input while a megabyte is written, and one that is killed: errors for their calls only', async () => {
     const bench = await openStdio('modern');
     assert.equal(textOf(await bench.tool('close_stdin').done), 'closed');
     const large = modernCall('tools/call', { name: 'echo', arguments: { text: 'x'.repeat(1_000_000) } });
@@ -78,7 +78,7 @@ describe('stdio: what children do', () => {
   });
 
   for (const mode of ['flaky', 'exit'])
-    it(`B33 a child in mode ${mode} that ends soon after its start is started less and less often, whoever asks`, async () => {
+    it(`a child in mode ${mode} that ends soon after its start is started less and less often, whoever asks`, async () => {
       const bench = await openStdio(mode);
       const refused: string[] = [];
       for (let i = 0; i < 50 || (i < 100 && !refused.includes('UPSTREAM_DOWN')); i++) {
@@ -91,7 +91,7 @@ describe('stdio: what children do', () => {
       assert.ok(bench.runtime.peers.children <= 2);
     });
 
-  it('B33 a healthy child is the only one, however many calls and lists there are', async () => {
+  it('a healthy child is the only one, however many calls and lists there are', async () => {
     const bench = await openStdio('legacy');
     const pids = new Set<string>();
     for (let i = 0; i < 100; i++) pids.add(textOf(await bench.tool('pid').done));
@@ -99,7 +99,7 @@ describe('stdio: what children do', () => {
     assert.deepEqual([pids.size, bench.runtime.peers.children, bench.ends.length], [1, 1, 0]);
   });
 
-  it('B53 the health says what is so: ready, degraded while the command fails, ready again', async () => {
+  it('the health says what is so: ready, degraded while the command fails, ready again', async () => {
     const bench = await openStdio('modern');
     await bench.tool('count').done;
     assert.equal(bench.runtime.health, 'ready');

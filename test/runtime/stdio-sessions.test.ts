@@ -50,7 +50,7 @@ describe('stdio: legacy sessions', () => {
     assert.deepEqual(bench.ends, [], 'it did not end by itself');
   });
 
-  it('B49 a question of the child reaches the calling client, and its answer the right child, with equal ids at once', async () => {
+  it('a question of the child reaches the calling client, and its answer the right child, with equal ids at once', async () => {
     const bench = await openStdio('legacy');
     const [one, two] = [await bench.session(), await bench.session()];
     const calls = [one.tool('ask'), two.tool('ask')];
@@ -137,7 +137,7 @@ describe('stdio: legacy sessions', () => {
     await bench.settled({ sessions: 0, children: 1 });
   });
 
-  it('B34 the TTL counts what the client does: an open stream does not keep a session, and its child is gone', async () => {
+  it('the TTL counts what the client does: an open stream does not keep a session, and its child is gone', async () => {
     const bench = await openStdio('legacy', { idle_ttl_ms: 700 });
     const [kept, lost] = [await bench.session(), await bench.session()];
     const pid = Number(textOf(await lost.tool('pid').done));
@@ -153,7 +153,7 @@ describe('stdio: legacy sessions', () => {
     assert.equal(isAlive(pid), false);
   });
 
-  it('B34 sessions are capped in all and per caller: the oldest idle one ends, a busy one never', async () => {
+  it('sessions are capped in all and per caller: the oldest idle one ends, a busy one never', async () => {
     const bench = await openStdio('legacy', { max_sessions: 3, max_sessions_per_caller: 2 });
     const [alice, bob] = [{ identity: { principal: 'alice' } }, { identity: { principal: 'bob' } }];
     const first = await bench.session(alice);

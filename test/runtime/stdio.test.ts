@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { afterEach, describe, it } from 'node:test';
 import { until } from '../support/e2e/until.js';
-import { delay, modernCall } from '../support/proxied-bench.js';
+import { modernCall } from '../support/proxied-bench.js';
 import { closeBenches, eventsOf, messageOf, openStdio, textOf } from '../support/stdio/bench.js';
 
 const rawCall = (id: string, name: string, args: string, meta = '') => {
@@ -13,7 +13,7 @@ describe('stdio: calls', () => {
   afterEach(closeBenches);
 
   for (const mode of ['legacy', 'modern'])
-    it(`B06 B08 a ${mode} child gets and gives numbers untouched, and every id comes back with its type and digits`, async () => {
+    it(`a ${mode} child gets and gives numbers untouched, and every id comes back with its type and digits`, async () => {
       const bench = await openStdio(mode);
       const args = '{"id":9223372036854775807,"x":1.10,"e":1E400}';
       const ids = ['1', '"1"', '0', '""', '-5', '9007199254740993', '"a\\u2028b"'];
@@ -26,7 +26,7 @@ describe('stdio: calls', () => {
       }
     });
 
-  it('B07 equal ids of two clients at once: each gets its own answer, on the shared child and within one session', async () => {
+  it('equal ids of two clients at once: each gets its own answer, on the shared child and within one session', async () => {
     const bench = await openStdio('legacy');
     const session = await bench.session();
     for (const tool of [bench.tool, session.tool]) {
@@ -36,7 +36,7 @@ describe('stdio: calls', () => {
     }
   });
 
-  it('B09 characters cut by chunks are whole, and a line of 300 000 bytes is one answer', async () => {
+  it('characters cut by chunks are whole, and a line of 300 000 bytes is one answer', async () => {
     const bench = await openStdio('legacy');
     await bench.tool('count').done;
     await bench.settled({ calls: 0 });
@@ -53,7 +53,7 @@ describe('stdio: calls', () => {
     assert.equal(textOf(answer), 'x\u2028{}\u0085');
   });
 
-  it('B50 progress goes to the calling stream only, with the client’s own token; none without one, none after the end', async () => {
+  it('progress goes to the calling stream only, with the client’s own token; none without one, none after the end', async () => {
     const bench = await openStdio('legacy');
     const meta = ',"_meta":{"progressToken":"p-1"}';
     const call = (token: string | undefined) => {
@@ -108,7 +108,7 @@ describe('stdio: calls', () => {
       );
     });
 
-  it('B51 junk is skipped and counted, standard error is drained, and the good answer comes', async () => {
+  it('junk is skipped and counted, standard error is drained, and the good answer comes', async () => {
     const bench = await openStdio('legacy');
     await bench.tool('count').done;
     await bench.settled({ calls: 0 });
@@ -118,7 +118,7 @@ describe('stdio: calls', () => {
     assert.equal(bench.junk.length, 6, 'half a line at the end is none of ours any more');
   });
 
-  it('B51 ten megabytes on standard error are drained, few of them are logged, and nothing is taken for a failure', async () => {
+  it('ten megabytes on standard error are drained, few of them are logged, and nothing is taken for a failure', async () => {
     const bench = await openStdio('legacy');
     assert.equal(textOf(await bench.tool('noise', { mb: 10 }).done), 'quiet');
     assert.ok(bench.log.lines.length < 60, `${bench.log.lines.length} log lines`);
@@ -140,7 +140,7 @@ describe('stdio: calls', () => {
     assert.equal(textOf(await bench.tool('count').done), '2');
   });
 
-  it('B74 a child gets a short environment, its own folder and no descriptor of ours', async () => {
+  it('a child gets a short environment, its own folder and no descriptor of ours', async () => {
     const own = { GW_SECRET: 'x', NODE_OPTIONS: '--inspect', HOME: '/root', LANG: 'C.UTF-8', TMPDIR: '/tmp', USER: 'me' };
     const bench = await openStdio('legacy', { env: { NOTES: 'n', LANG: 'C' }, cwd: '/tmp' }, own);
     const seen = JSON.parse(textOf(await bench.tool('environment').done));
@@ -156,7 +156,7 @@ describe('stdio: calls', () => {
     assert.deepEqual(foreign, []);
   });
 
-  it('B76 who calls is told on routes that say so, and a client’s own claim never passes', async () => {
+  it('who calls is told on routes that say so, and a client’s own claim never passes', async () => {
     const bench = await openStdio('modern');
     const forged = (route: object) => ({
       route,

@@ -75,7 +75,7 @@ describe('a runtime of kind transport', () => {
     await client.close();
   });
 
-  it('B31 answers whoever waits when the connection breaks, and connects anew', async () => {
+  it('answers whoever waits when the connection breaks, and connects anew', async () => {
     const client = await calling(gateway, 'modern');
     noticed.length = 0;
     const call = client.callTool('hang').catch((error: { status: number }) => error.status);

@@ -137,7 +137,7 @@ describe('traffic', () => {
         );
     }));
 
-  it('B23 keeps the number of series constant whatever 2 000 clients invent', () =>
+  it('keeps the number of series constant whatever 2 000 clients invent', () =>
     withPrometheus(async (prometheus) => {
       const { telemetry } = prometheus;
       telemetry.toolsListed('/files/mcp', ['read_file']);

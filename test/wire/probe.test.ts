@@ -95,7 +95,7 @@ test('any cut gives the answer of the whole', () => {
   }
 });
 
-test('B08 ids are one when type and value are one', () => {
+test('ids are one when type and value are one', () => {
   assert.equal(sameId('1', '1'), true);
   assert.equal(sameId('1', '"1"'), false);
   assert.equal(sameId('0', '""'), false);

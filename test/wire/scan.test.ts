@@ -60,7 +60,7 @@ test('a notification has a method and no id; a response has an id and a result o
   bad('{"jsonrpc":"2.0","id":7}', 'INVALID_REQUEST', '7');
 });
 
-test('B06 numbers of any size and form pass; only integers of more than 64 digits are refused', () => {
+test('numbers of any size and form pass; only integers of more than 64 digits are refused', () => {
   good(params('"arguments":{"id":9223372036854775807,"x":1.10,"e":1E400,"f":-0.0,"g":1e-400}'));
   good(params(`"arguments":[${'9'.repeat(64)},-${'9'.repeat(64)},"${'9'.repeat(65)}",0.${'9'.repeat(99)},${'9'.repeat(99)}e1]`));
   assert.match(bad(params(`"arguments":[${'9'.repeat(65)}]`), 'PARSE_ERROR'), /more than 64 digits/);
@@ -68,7 +68,7 @@ test('B06 numbers of any size and form pass; only integers of more than 64 digit
   bad(`{"jsonrpc":"2.0","id":${'9'.repeat(65)},"method":"x"}`, 'PARSE_ERROR');
 });
 
-test('B08 an id keeps its type and its digits; 0 and "" are ids', () => {
+test('an id keeps its type and its digits; 0 and "" are ids', () => {
   for (const id of ['1', '"1"', '0', '-0', '""', '-5', '9007199254740993', '9223372036854775807', '-9223372036854775808', '"a\\u2028b"']) {
     const envelope = good(`{"id":${id},"jsonrpc":"2.0","method":"x"}`);
     assert.deepEqual([envelope.kind, envelope.id, envelope.id_span], ['request', id, [6, 6 + id.length]]);
@@ -77,7 +77,7 @@ test('B08 an id keeps its type and its digits; 0 and "" are ids', () => {
   good(`{"jsonrpc":"2.0","id":"${'\\u0041'.repeat(256)}","method":"x"}`);
 });
 
-test('B47 an id that is null, fractional, out of bounds or no scalar is refused without an id', () => {
+test('an id that is null, fractional, out of bounds or no scalar is refused without an id', () => {
   const ids = [
     'null',
     '1.5',
@@ -97,7 +97,7 @@ test('B47 an id that is null, fractional, out of bounds or no scalar is refused 
   }
 });
 
-test('B44 a batch, a scalar or nothing is no request; broken JSON is a parse error', () => {
+test('a batch, a scalar or nothing is no request; broken JSON is a parse error', () => {
   for (const body of ['[]', `[${request('')}]`, '[{"jsonrpc":"2.0","method":"notifications/x"}]', '1', '"x"', 'null', 'true', '{}']) {
     bad(body, 'INVALID_REQUEST');
   }
@@ -118,7 +118,7 @@ test('B44 a batch, a scalar or nothing is no request; broken JSON is a parse err
   }
 });
 
-test('B46 keys that two parsers could read differently are refused in the envelope, params and _meta', () => {
+test('keys that two parsers could read differently are refused in the envelope, params and _meta', () => {
   assert.match(bad(params('"name":"ok","Name":"secret"'), 'INVALID_REQUEST', '1'), /^params: a key is "name" in another case/);
   assert.match(bad(params('"name":"secret","name":"ok"'), 'INVALID_REQUEST', '1'), /^params: "name" comes twice/);
   assert.match(bad(request(',"method":"ping"'), 'INVALID_REQUEST', '1'), /^The message: "method" comes twice/);
@@ -149,7 +149,7 @@ test('B46 keys that two parsers could read differently are refused in the envelo
   for (const rest of [',"id":2', ',"ID":2', ',"\\u0069d":1']) bad(request(rest), 'INVALID_REQUEST');
 });
 
-test('B46 below params and _meta keys are left alone, and an escaped spelling of a key is that key', () => {
+test('below params and _meta keys are left alone, and an escaped spelling of a key is that key', () => {
   const twice = '{"a":1,"a":2,"A":3,"__proto__":{"x":1},"constructor":1,"a\\u0000":1,"name":"x"}';
   good(params(`"name":"x","arguments":${twice},"_meta":{"other":${twice}},"__proto__":1,"toString":2`));
   assert.equal(good(params('"n\\u0061me":"x"')).name, 'x');
@@ -157,7 +157,7 @@ test('B46 below params and _meta keys are left alone, and an escaped spelling of
   assert.equal(Object.hasOwn(Object.prototype, 'x'), false);
 });
 
-test('B46 nesting of 128 passes and of 129 or 100 000 is refused', () => {
+test('nesting of 128 passes and of 129 or 100 000 is refused', () => {
   const nested = (depth: number): string => params(`"arguments":${'['.repeat(depth)}${']'.repeat(depth)}`);
   good(nested(126));
   assert.match(bad(nested(127), 'PARSE_ERROR'), /deeper than 128/);

@@ -31,7 +31,7 @@ const bytewise = (text: string, max?: number): (Seen | 'too large')[] =>
     max,
   );
 
-test('B29 the response is found behind a BOM, a comment, retry, an empty event and a notification, in three lines with CRLF', () => {
+test('the response is found behind a BOM, a comment, retry, an empty event and a notification, in three lines with CRLF', () => {
   const text =
     '\ufeff: hi\r\nretry: 1000\r\n\r\nid: x\r\ndata:\r\n\r\ndata: {"jsonrpc":"2.0","method":"notifications/message"}\r\n\r\nevent: message\r\ndata: {"jsonrpc":"2.0",\r\ndata: "id":1,\r\ndata:"result":{}}\r\n\r\n';
   const events = [

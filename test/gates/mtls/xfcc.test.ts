@@ -60,7 +60,7 @@ describe('mtls: the XFCC parser', () => {
   ];
   for (const [text, reason] of not_read) it(`refuses ${text.slice(0, 60)}`, () => assert.match(String(read(text)), reason));
 
-  it('B75 is linear in what it is sent', () => {
+  it('is linear in what it is sent', () => {
     const started = process.hrtime.bigint();
     for (const text of ['"'.repeat(65_536), `Subject="${'\\'.repeat(65_536)}`, `Subject="${'\\"'.repeat(32_768)}`, ';'.repeat(65_536)])
       read(text);
@@ -192,8 +192,8 @@ describe('mtls: source xfcc with text_identity', () => {
   });
 });
 
-describe('B62 the identity header from anyone, twice, or in a spelling variant', () => {
-  it('B62 from an untrusted peer it is ignored, counted, and the request denied', async () => {
+describe('the identity header from anyone, twice, or in a spelling variant', () => {
+  it('from an untrusted peer it is ignored, counted, and the request denied', async () => {
     const gate = await open({ source: 'xfcc', spiffe_trust_domains: ['corp.example'] });
     assert.equal(said(gate.ask([XFCC, cert(agent)], STRANGER)), 'REQUIRED');
     assert.equal(gate.ignored, 1);
@@ -202,7 +202,7 @@ describe('B62 the identity header from anyone, twice, or in a spelling variant',
     await gate.close();
   });
 
-  it('B62 duplicates, lists, _ spellings, empty, over-long and expired ones are denied', async () => {
+  it('duplicates, lists, _ spellings, empty, over-long and expired ones are denied', async () => {
     const late = await issue({
       issuer: ca,
       subject: 'CN=late',

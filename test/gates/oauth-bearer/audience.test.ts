@@ -22,7 +22,7 @@ describe('oauth-bearer audience and issuer', () => {
     brief(await bench.ask(await by.sign(bench.claims({ iss: by.url, ...changes }))));
 
   for (const aud of [RESOURCE, [RESOURCE], ['https://other.example', RESOURCE]])
-    it(`B56 accepts aud ${JSON.stringify(aud)}`, async () => {
+    it(`accepts aud ${JSON.stringify(aud)}`, async () => {
       assert.equal(await ask({ aud }), 'identify');
     });
 
@@ -52,11 +52,11 @@ describe('oauth-bearer audience and issuer', () => {
     { [RESOURCE]: true },
   ];
   for (const aud of near)
-    it(`B56 refuses aud ${JSON.stringify(aud)}`, async () => {
+    it(`refuses aud ${JSON.stringify(aud)}`, async () => {
       assert.equal(await ask({ aud }), '401 TOKEN_INVALID');
     });
 
-  it('B56 configured audiences replace the default, and a slash variant must be listed', async () => {
+  it('configured audiences replace the default, and a slash variant must be listed', async () => {
     const listed = await openBench(issuer, { audience: [`${RESOURCE}/`, 'urn:mcp'] });
     const say = async (aud: unknown): Promise<string> => brief(await listed.ask(await listed.token({ aud })));
     assert.equal(await say(`${RESOURCE}/`), 'identify');
@@ -65,7 +65,7 @@ describe('oauth-bearer audience and issuer', () => {
     await listed.close();
   });
 
-  it('B56 each issuer signs for itself alone', async () => {
+  it('each issuer signs for itself alone', async () => {
     assert.equal(await ask({}, other), 'identify');
     assert.equal(await ask({ iss: other.url }, issuer), '401 TOKEN_INVALID');
     assert.equal(await ask({ iss: issuer.url }, other), '401 TOKEN_INVALID');
@@ -74,7 +74,7 @@ describe('oauth-bearer audience and issuer', () => {
     assert.equal(brief(await bench.ask(forged)), '401 TOKEN_INVALID');
   });
 
-  it('B56 the same subject of two issuers is two identities', async () => {
+  it('the same subject of two issuers is two identities', async () => {
     const who = async (by: FakeIssuer): Promise<string> => {
       const decision = await bench.ask(await by.sign(bench.claims({ iss: by.url })));
       return decision.kind === 'identify' ? `${decision.identity.issuer}#${decision.identity.principal}` : brief(decision);
@@ -83,7 +83,7 @@ describe('oauth-bearer audience and issuer', () => {
     assert.equal(await who(other), `${other.url}#alice`);
   });
 
-  it('B56 the issuer is compared letter for letter', async () => {
+  it('the issuer is compared letter for letter', async () => {
     for (const iss of [
       `${issuer.url}/`,
       issuer.url.toUpperCase(),

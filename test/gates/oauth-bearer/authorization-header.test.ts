@@ -25,12 +25,12 @@ describe('oauth-bearer Authorization header', () => {
     bench.ask(undefined, { ...head, headers: authorization === undefined ? {} : { authorization } });
 
   for (const scheme of ['Bearer', 'bearer', 'BEARER', 'bEaReR'])
-    it(`B59 the scheme ignores case: ${scheme}`, async () => {
+    it(`the scheme ignores case: ${scheme}`, async () => {
       assert.equal(brief(await ask(`${scheme} ${good}`)), 'identify');
     });
 
   for (const value of ['', 'Bearer', 'bearer', 'Basic eDp5', 'Negotiate x', 'BearerX abc', 'DPoP abc', 'Token abc'])
-    it(`B59 no credentials of ours: ${JSON.stringify(value)} is 401 without an error`, async () => {
+    it(`no credentials of ours: ${JSON.stringify(value)} is 401 without an error`, async () => {
       const decision = await ask(value);
       assert.equal(brief(decision), '401 TOKEN_REQUIRED');
       assert.equal(challenge(decision), PLAIN);
@@ -47,14 +47,14 @@ describe('oauth-bearer Authorization header', () => {
     'Bearer,GOOD',
     'Bearer =a',
   ])
-    it(`B59 odd syntax: ${JSON.stringify(value)} is 400 with the full challenge`, async () => {
+    it(`odd syntax: ${JSON.stringify(value)} is 400 with the full challenge`, async () => {
       const decision = await ask(value.replaceAll('GOOD', good));
       assert.equal(brief(decision), '400 TOKEN_REQUEST_INVALID');
       assert.equal(challenge(decision), MALFORMED);
     });
 
   for (const name of ['good then bad', 'bad then good', 'the same twice'])
-    it(`B59 a repeated header is never picked from: ${name}`, async () => {
+    it(`a repeated header is never picked from: ${name}`, async () => {
       const pairs = {
         'good then bad': [`Bearer ${good}`, 'Bearer x'],
         'bad then good': ['Bearer x', `Bearer ${good}`],
@@ -66,7 +66,7 @@ describe('oauth-bearer Authorization header', () => {
     });
 
   for (const token of ['a.b', 'a.b.c', 'abc', 'x'.repeat(16_384)])
-    it(`B59 a credential that is no JWT is 401 invalid_token: ${token.slice(0, 8)} (${token.length})`, async () => {
+    it(`a credential that is no JWT is 401 invalid_token: ${token.slice(0, 8)} (${token.length})`, async () => {
       const decision = await ask(`Bearer ${token}`);
       assert.equal(brief(decision), '401 TOKEN_INVALID');
       assert.match(
@@ -75,7 +75,7 @@ describe('oauth-bearer Authorization header', () => {
       );
     });
 
-  it('B59 a token in the query alone is ignored', async () => {
+  it('a token in the query alone is ignored', async () => {
     const decision = await ask(undefined, { query: `access_token=${good}` });
     assert.equal(brief(decision), '401 TOKEN_REQUIRED');
     assert.equal(challenge(decision), PLAIN);

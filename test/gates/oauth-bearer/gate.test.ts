@@ -42,13 +42,13 @@ describe('oauth-bearer', () => {
     assert.equal(brief(await bench.ask(token)), '401 TOKEN_INVALID');
   });
 
-  it('B58 without a token: 401, scope and resource_metadata, no error', async () => {
+  it('without a token: 401, scope and resource_metadata, no error', async () => {
     const decision = await bench.ask(undefined);
     assert.equal(brief(decision), '401 TOKEN_REQUIRED');
     assert.equal(challenge(decision), `Bearer resource_metadata="${METADATA}", scope="a:read a:call"`);
   });
 
-  it('B58 an expired token: 401 invalid_token', async () => {
+  it('an expired token: 401 invalid_token', async () => {
     const decision = await bench.ask(await bench.token({ exp: bench.host.clock.now_ms() / 1000 - 30, scope: 'a:read a:call' }));
     assert.equal(
       challenge(decision),
@@ -56,7 +56,7 @@ describe('oauth-bearer', () => {
     );
   });
 
-  it('B58 a missing scope: 403 with all scopes of the call', async () => {
+  it('a missing scope: 403 with all scopes of the call', async () => {
     const decision = await bench.ask(await bench.token({ scope: 'a:read' }));
     assert.equal(brief(decision), '403 SCOPE_INSUFFICIENT');
     assert.equal(challenge(decision), `Bearer error="insufficient_scope", scope="a:read a:call", resource_metadata="${METADATA}"`);

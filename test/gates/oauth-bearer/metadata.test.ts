@@ -56,7 +56,7 @@ describe('oauth-bearer resource metadata', () => {
     ['*', 'https://mcp.example.com', '', 'https://mcp.example.com/.well-known/oauth-protected-resource'],
   ];
   for (const [path, url, served, metadata] of places)
-    it(`B11 route ${path} at ${url}: challenge, place and resource agree`, async () => {
+    it(`route ${path} at ${url}: challenge, place and resource agree`, async () => {
       const gate = await open({ path, url });
       assert.equal(challenge(await gate.decide(makeHead({ path }), makeContext())), `Bearer resource_metadata="${metadata}"`);
       assert.deepEqual(gate.serves, [`/.well-known/oauth-protected-resource${served}`]);
@@ -82,7 +82,7 @@ describe('oauth-bearer resource metadata', () => {
       for (const at of paths) assert.equal((await document(gate, { path: at })).resource, url);
     });
 
-  it('B12 no header shapes the document or the challenge', async () => {
+  it('no header shapes the document or the challenge', async () => {
     const gate = await open({});
     const lies = {
       host: 'gw.internal:8080',

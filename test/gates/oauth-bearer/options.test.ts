@@ -86,7 +86,7 @@ describe('oauth-bearer options', () => {
       assert.match(await open(options), message);
     });
 
-  it('B59 a public URL that no client could dial is refused at start', async () => {
+  it('a public URL that no client could dial is refused at start', async () => {
     assert.match(await open({ issuer: ISSUER }, 'mcp.example.com/x'), /^the route’s public URL must be http\(s\):\/\/host\/path/);
     assert.match(await open({ issuer: ISSUER }, 'https://mcp.example.com/x#y'), /^the route’s public URL must be/);
   });

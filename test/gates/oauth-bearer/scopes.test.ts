@@ -41,7 +41,7 @@ describe('oauth-bearer scopes', () => {
     [{ scope: [['a:read', 'a:call']] }, '403 SCOPE_INSUFFICIENT'],
   ];
   for (const [claims, expected] of forms)
-    it(`B58 ${JSON.stringify(claims)} is ${expected}`, async () => {
+    it(`${JSON.stringify(claims)} is ${expected}`, async () => {
       const decision = await bench.ask(await bench.token(claims));
       assert.equal(brief(decision), expected);
       if (decision.kind === 'refuse') assert.equal(decision.about, 'caller');
@@ -180,7 +180,7 @@ describe('oauth-bearer scopes', () => {
       assert.equal(compileGlob(pattern)(text), expected);
     });
 
-  it('B75 a glob full of stars is linear', () => {
+  it('a glob full of stars is linear', () => {
     const started = process.hrtime.bigint();
     assert.equal(compileGlob('*a*a*a*a*a*a*a*a*b')('a'.repeat(50_000)), false);
     assert.ok(Number(process.hrtime.bigint() - started) / 1e6 < 100);

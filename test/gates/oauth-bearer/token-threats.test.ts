@@ -35,12 +35,12 @@ describe('oauth-bearer refuses forged and foreign tokens', () => {
   };
 
   for (const alg of ['none', 'None', 'NONE', 'nOnE'])
-    it(`B55 alg ${alg}`, async () => {
+    it(`alg ${alg}`, async () => {
       await refused(`${b64({ alg, typ: 'at+jwt' })}.${b64(bench.claims())}.`);
       await refused(`${b64({ alg, typ: 'at+jwt' })}.${b64(bench.claims())}.AAAA`, /algorithm/);
     });
 
-  it('B55 HS256 with the public key as PEM and as JWK text', async () => {
+  it('HS256 with the public key as PEM and as JWK text', async () => {
     const pem = await exportSPKI((await importJWK(rsa.jwk, 'RS256', { extractable: true })) as CryptoKey);
     for (const secret of [pem, JSON.stringify(rsa.jwk), JSON.stringify({ keys: [rsa.jwk] })]) {
       const input = `${b64({ alg: 'HS256', typ: 'at+jwt', kid: 'r1' })}.${b64(bench.claims())}`;
@@ -48,12 +48,12 @@ describe('oauth-bearer refuses forged and foreign tokens', () => {
     }
   });
 
-  it('B55 an embedded jwk', async () => {
+  it('an embedded jwk', async () => {
     await refused(await issuer.sign(bench.claims(), { jwk: stranger.jwk }, stranger));
     await refused(await issuer.sign(bench.claims(), { jwk: ec.jwk }, ec), /header/);
   });
 
-  it('B55 jku and x5u are never fetched', async () => {
+  it('jku and x5u are never fetched', async () => {
     let fetched = 0;
     const watched = createServer((_request, response) => {
       fetched += 1;
@@ -69,19 +69,19 @@ describe('oauth-bearer refuses forged and foreign tokens', () => {
     assert.equal(fetched, 0);
   });
 
-  it('B55 crit, b64 and zip', async () => {
+  it('crit, b64 and zip', async () => {
     const input = `${b64({ alg: 'ES256', typ: 'at+jwt', kid: 'k1', crit: ['x'], x: 1 })}.${b64(bench.claims())}`;
     await refused(`${input}.${'A'.repeat(86)}`, /header/);
     for (const header of [{ zip: 'DEF' }, { b64: true }]) await refused(await issuer.sign(bench.claims(), header, ec), /header/);
   });
 
-  it('B55 the key of RS256 used with PS256, and ES256 named with the RSA key', async () => {
+  it('the key of RS256 used with PS256, and ES256 named with the RSA key', async () => {
     const pss = await importJWK({ ...(await privateJwk(rsa)), alg: 'PS256' }, 'PS256');
     await refused(await issuer.sign(bench.claims(), { alg: 'PS256' }, { ...rsa, alg: 'PS256', secret: pss as CryptoKey }));
     await refused(await issuer.sign(bench.claims(), { kid: 'r1' }, ec));
   });
 
-  it('B55 an encrypted token', async () => {
+  it('an encrypted token', async () => {
     const key = (await importJWK(rsa.jwk, 'RSA-OAEP')) as CryptoKey;
     await refused(
       await new CompactEncrypt(Buffer.from('x')).setProtectedHeader({ alg: 'RSA-OAEP', enc: 'A128GCM' }).encrypt(key),
@@ -89,7 +89,7 @@ describe('oauth-bearer refuses forged and foreign tokens', () => {
     );
   });
 
-  it('B55 an ID token as access token', async () => {
+  it('an ID token as access token', async () => {
     for (const claim of ['nonce', 'at_hash', 'c_hash']) await refused(await bench.token({ [claim]: 'n' }).then(), /ID token/);
     await refused(await issuer.sign(bench.claims({ nonce: 'n' }), { typ: 'JWT' }, ec), /ID token/);
   });

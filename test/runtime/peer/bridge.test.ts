@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { afterEach, describe, it } from 'node:test';
 import { until } from '../../support/e2e/until.js';
-import { delay, modernCall } from '../../support/proxied-bench.js';
+import { modernCall } from '../../support/proxied-bench.js';
 import { closeBenches, eventsOf, messageOf, openStdio, textOf } from '../../support/stdio/bench.js';
 
 const SERVER = { 'io.modelcontextprotocol/serverInfo': { name: 'fixture', version: '1' } };
@@ -60,7 +60,7 @@ describe('modern clients of a legacy child', () => {
     assert.deepEqual(JSON.parse(textOf(answer)), { own: [1] });
   });
 
-  it('B49 a question that only a legacy client can be asked ends the call that it is about with -32021; others go on', async () => {
+  it('a question that only a legacy client can be asked ends the call that it is about with -32021; others go on', async () => {
     const bench = await openStdio('legacy');
     const alone = await bench.tool('ask').done;
     assert.deepEqual([alone.status, alone.error?.code, alone.error?.rpc], [400, 'MISSING_CAPABILITY', -32021]);
@@ -82,7 +82,7 @@ describe('modern clients of a legacy child', () => {
     assert.deepEqual([stream.status, stream.headers], [405, ['allow', 'POST']]);
   });
 
-  it('B19 subscriptions/listen: acknowledged first and honestly, then exactly what was asked for, each stamped', async () => {
+  it('subscriptions/listen: acknowledged first and honestly, then exactly what was asked for, each stamped', async () => {
     const bench = await openStdio('legacy');
     const listen = (id: string, notifications: object) =>
       bench.send(

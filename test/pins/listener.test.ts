@@ -8,8 +8,8 @@ import { LineFramer } from '../../src/wire/line.js';
 import { scanMessage } from '../../src/wire/scan.js';
 import { MINIMAL_CONFIG } from './minimal-config.js';
 
-// The numbers and texts of the Snodo transport guide, heading by heading, as literals: a constant that changes does not change here with it.
-// What they do at the limit is tested where they are at home; what is not built yet is in awaited.test.ts.
+// Numbers and texts that callers and operators rely on, as literals: a constant that changes does not change here with it. What they do
+// at the limit is tested where they are at home.
 
 const { listener } = resolveConfig(MINIMAL_CONFIG, { folder: '/' }).config;
 const { limits } = listener;
@@ -74,7 +74,7 @@ describe('pins: Native HTTP listener', () => {
     assert.equal(listener.host, '127.0.0.1');
   });
 
-  it('has the limits of the guide', () => {
+  it('has the limits that are documented', () => {
     const { max_header_bytes, max_body_bytes, max_connections, head_timeout_ms, read_timeout_ms, gate_timeout_ms, body_timeout_ms } =
       limits;
     const { max_subscriptions, drain_timeout_ms, request_timeout_ms } = limits;
@@ -105,7 +105,7 @@ describe('pins: Native HTTP listener', () => {
     assert.equal(request_timeout_ms, 30_000);
   });
 
-  it('answers with the statuses of the guide', () => {
+  it('answers with the statuses that are documented', () => {
     const { METHOD_NOT_ALLOWED, GATE_FAILED, GATE_TIMEOUT, TOO_MANY_STREAMS, DRAINING, BODY_TIMEOUT, LENGTH_REQUIRED, UNAUTHENTICATED } =
       CODES;
     assert.equal(METHOD_NOT_ALLOWED.status, 405);
