@@ -1,3 +1,4 @@
+import { shownUrl } from '../config/format/url.js';
 import { type LoadedConfig, resolveConfig } from '../config/load.js';
 import { CliExit, EXIT } from './exit.js';
 import { readMcpServers } from './mcp-servers.js';
@@ -20,14 +21,15 @@ export interface FrontedOptions {
 
 /** A config for servers that were named on the command line: public routes on loopback. */
 export function frontedConfig(fronted: Fronted, options: FrontedOptions, io: RunIo): LoadedConfig {
-  const { folder, env, ...parts } = partsOf(fronted, options, io);
   const listener = { host: options.host ?? '127.0.0.1', port: options.port ?? 8080 };
-  return resolveConfig({ listener, ops: { port: options.opsPort ?? 9090 }, ...parts }, { env, folder });
+  const places = { listener, ops: { port: options.opsPort ?? 9090 } };
+  const { folder, env, ...parts } = partsOf(fronted, options, places, io);
+  return resolveConfig({ ...places, ...parts }, { env, folder });
 }
 
-function partsOf(fronted: Fronted, options: FrontedOptions, io: RunIo) {
+function partsOf(fronted: Fronted, options: FrontedOptions, places: object, io: RunIo) {
   if (fronted.kind === 'file') {
-    const { runtimes, routes, notes, folder } = readMcpServers(fronted.file, io.cwd);
+    const { runtimes, routes, notes, folder } = readMcpServers(fronted.file, io, { places, unset: 'refuse' });
     for (const note of notes) io.stderr(`note: ${note}\n`);
     return { runtimes, routes, folder, env: io.env };
   }
@@ -40,7 +42,7 @@ function partsOf(fronted: Fronted, options: FrontedOptions, io: RunIo) {
 
 function checkedUrl(url: string): string {
   if (/^https?:\/\//.test(url)) return url;
-  throw new CliExit(EXIT.usage, `error: "${url}" is not an http:// or https:// URL of an MCP server; a command goes after --`);
+  throw new CliExit(EXIT.usage, `error: "${shownUrl(url)}" is not an http:// or https:// URL of an MCP server; a command goes after --`);
 }
 
 function variables(given: readonly string[], io: RunIo): Readonly<Record<string, string>> {

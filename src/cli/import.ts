@@ -10,9 +10,10 @@ export function registerImport(program: Command, io: CliIo): void {
     .description('print a config with a route /<name>/mcp for each server of a client’s file (mcpServers or servers)')
     .argument('<file>', 'e.g. claude_desktop_config.json, .cursor/mcp.json, .vscode/mcp.json')
     .action((file: string) => {
-      const { runtimes, routes, notes } = readMcpServers(file, io.cwd);
+      const places = { listener: { host: '127.0.0.1', port: 8080 } };
+      const { runtimes, routes, notes } = readMcpServers(file, io, { places, unset: 'allow' });
       for (const note of notes) io.stderr(`note: ${note}\n`);
-      const config = { listener: { host: '127.0.0.1', port: 8080 }, runtimes, routes };
+      const config = { ...places, runtimes, routes };
       io.stdout(`${HEAD}${stringify(config)}`);
     });
 }

@@ -1,7 +1,10 @@
 import { readFileSync, statSync } from 'node:fs';
 import { dirname, resolve } from 'node:path';
 import { parse } from 'yaml';
+import { resolveConfig } from '../config/load.js';
+import { ConfigError } from '../errors/error.js';
 import { CliExit, EXIT } from './exit.js';
+import type { CliIo } from './io.js';
 import { fromForeign } from './references.js';
 
 /** The servers of a client's file as a config has them, and what could not be taken over, one line each. */
@@ -15,9 +18,10 @@ export interface ImportedServers {
 
 /**
  * Reads a list of MCP servers as desktop clients keep it: `mcpServers` (Claude, Cursor and others) or `servers` (VS Code), comments
- * and trailing commas allowed, at most 1 MiB. Each server gets a route `/<name>/mcp`. Throws CliExit 78 when there is none to serve.
+ * and trailing commas allowed, at most 1 MiB. Each server gets a route `/<name>/mcp`; one that makes no valid config is left out, with a
+ * note that says why. Throws CliExit 78 when there is none to serve.
  */
-export function readMcpServers(file: string, cwd: string): ImportedServers {
+export function readMcpServers(file: string, { cwd, env }: Pick<CliIo, 'cwd' | 'env'>, use: ImportUse): ImportedServers {
   const absolute = resolve(cwd, file);
   const servers = serversIn(file, readText(file, absolute));
   const notes: string[] = [];
@@ -25,12 +29,41 @@ export function readMcpServers(file: string, cwd: string): ImportedServers {
   for (const [name, entry] of Object.entries(servers)) {
     const note = (what: string): void => void notes.push(`${name}: ${what}`);
     const runtime = toRuntime(entry, note);
-    if (runtime !== undefined) runtimes[freeName(name, runtimes)] = runtime;
+    if (runtime === undefined) continue;
+    const own = freeName(name, runtimes);
+    const problems = problemsOf(own, runtime, use, env, dirname(absolute));
+    for (const problem of problems) note(`${problem}; left out`);
+    if (problems.length === 0) runtimes[own] = runtime;
   }
   if (Object.keys(runtimes).length === 0) throw fail(file, ['has no server that can be served', ...notes].join('\n  '));
-  const routes = Object.keys(runtimes).map((name) => ({ path: `/${name}/mcp`, public: true, runtime: name }) as const);
+  const routes = Object.keys(runtimes).map(routeOf);
   return { runtimes, routes, notes, folder: dirname(absolute) };
 }
+
+/** What the servers are read for. */
+export interface ImportUse {
+  /** The other sections of the config that they will be in. */
+  readonly places: object;
+  /** `allow`: a variable that is not set yet may be set before the config is used. */
+  readonly unset: 'allow' | 'refuse';
+}
+
+const routeOf = (name: string) => ({ path: `/${name}/mcp`, public: true, runtime: name }) as const;
+
+/** Why a config with this server alone is refused, one line each; none: it is taken. */
+function problemsOf(name: string, runtime: object, { places, unset }: ImportUse, env: CliIo['env'], folder: string): readonly string[] {
+  try {
+    resolveConfig({ ...places, runtimes: { [name]: runtime }, routes: [routeOf(name)] }, { env, folder });
+    return [];
+  } catch (error) {
+    if (!(error instanceof ConfigError)) throw error;
+    const own = error.problems.filter(({ message }) => unset === 'refuse' || !UNSET.test(message));
+    return own.map(({ where, message }) => `${where.replace(`runtimes.${name}.`, '')}: ${message}`);
+  }
+}
+
+/** What a reference to a variable says that may still be set. */
+const UNSET = /^environment variable \w+ (?:is not set|is empty|holds only white space)/;
 
 const MAX_BYTES = 1_048_576;
 

@@ -1,4 +1,5 @@
 import { stringify } from 'yaml';
+import { shownUrl } from './format/url.js';
 import type { LoadedConfig } from './load.js';
 import { type Path, toWhere } from './path.js';
 import { ConfigSchema } from './schema/config.js';
@@ -16,7 +17,7 @@ interface Node {
 
 /**
  * The config that is in force, as YAML in the schema's order: defaults filled, and `***` for every value that came from a
- * reference and every text whose key says that it is a secret.
+ * reference and every text whose key says that it is a secret, `?…` for the query of an upstream's URL.
  */
 export function printConfig(loaded: Pick<LoadedConfig, 'config' | 'referenced'>): string {
   return stringify(shownConfig(loaded), { lineWidth: 0, aliasDuplicateObjects: false });
@@ -27,9 +28,14 @@ export function shownConfig({ config, referenced }: Pick<LoadedConfig, 'config' 
   return shown(config, [], ConfigSchema as Node, referenced) as object;
 }
 
+/** The query of an upstream's URL may hold its key. */
+function shownText(text: string, path: Path): string {
+  return path[0] === 'runtimes' && path.at(-1) === 'url' ? shownUrl(text) : text;
+}
+
 function shown(value: unknown, path: Path, schema: Node | undefined, referenced: ReadonlySet<string>): unknown {
   if (referenced.has(toWhere(path)) || isSecret(path, value)) return HIDDEN;
-  if (typeof value === 'string') return value.replace(/:\/\/[^/@]*@/g, `://${HIDDEN}@`);
+  if (typeof value === 'string') return shownText(value.replace(/:\/\/[^/@]*@/g, `://${HIDDEN}@`), path);
   if (Array.isArray(value)) {
     const command_line = path[0] === 'runtimes' && path.at(-1) === 'args';
     const items: readonly unknown[] = command_line ? value.map((_, index) => shownArgument(value, index, HIDDEN)) : value;

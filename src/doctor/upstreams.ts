@@ -35,6 +35,13 @@ export function checkUpstreams(config: Config, egress: Egress = NO_PROXY): reado
 export function upstreamsOf({ runtimes }: Config): readonly UpstreamPlace[] {
   return Object.entries(runtimes).flatMap(([name, runtime]) => {
     if (!('url' in runtime)) return [];
-    return [{ name, url: runtime.url, ca: runtime.ca_file === undefined ? undefined : readFileSync(runtime.ca_file, 'utf8') }];
+    // Its query may be its credential.
+    return [
+      {
+        name,
+        url: runtime.url.replace(/\?.*$/s, ''),
+        ca: runtime.ca_file === undefined ? undefined : readFileSync(runtime.ca_file, 'utf8'),
+      },
+    ];
   });
 }

@@ -27,10 +27,11 @@ export interface HttpTarget {
 
 /** Reads and checks a target. Throws TypeError, also for values of a wrong type; no message repeats a value, which may be a secret. */
 export function readTarget({ url, headers = {}, bearer, ca }: TargetOptions): HttpTarget {
-  const { origin, pathname, search, username, password, protocol } = toUrl(url);
+  const { origin, pathname, search, hash, username, password, protocol } = toUrl(url);
   if (protocol !== 'http:' && protocol !== 'https:') throw new TypeError('the URL of an MCP server begins with http:// or https://');
   if (username !== '' || password !== '')
     throw new TypeError('the URL must not hold a user name or password: use the bearer option or headers');
+  if (hash !== '') throw new TypeError('the URL must not have a fragment');
   if (bearer !== undefined && typeof bearer !== 'function') checkToken(bearer);
   if (ca !== undefined && typeof ca !== 'string') throw new TypeError(`ca must be PEM text, not ${typeOf(ca)}`);
   const fixed: string[] = [];
@@ -79,6 +80,7 @@ function toUrl(url: string | URL): URL {
   try {
     return new URL(url);
   } catch {
-    throw new TypeError(`${JSON.stringify(String(url).slice(0, 200))} is no URL`);
+    // Its query may hold a key.
+    throw new TypeError(`${JSON.stringify(String(url).replace(/\?.*$/s, '?…').slice(0, 200))} is no URL`);
   }
 }

@@ -35,7 +35,17 @@ const TABLE: readonly Table[] = [
     },
   ],
   ['dialed-url', ['https://a.example/mcp/', 'https://a.example', 'https://a.example/mcp'], { 'https://a.example/': CANONICAL_ORIGIN }],
-  ['upstream-url', ['http://u/mcp', 'HTTPS://U:443/', 'http://127.0.0.1:3001/mcp/'], { 'http://u/?k=1': 'must not have a query' }],
+  ['plain-url', ['http://u/mcp', 'HTTPS://U:443/', 'http://127.0.0.1:3001/mcp/'], { 'http://u/?k=1': 'must not have a query' }],
+  [
+    'upstream-url',
+    ['http://u/mcp', 'HTTPS://U:443/', 'https://u/mcp?project=abc&features=a,b', 'http://u/?', 'http://u/mcp?x=a@b/c'],
+    {
+      'http://u/mcp?a#b': 'must not have a fragment',
+      'http://u/mcp?a b': 'must not contain white space, control characters or a backslash',
+      'http://a:b@u/mcp?c': 'must not carry a user name or password; put credentials into headers',
+      'ftp://u/?a': 'must be a URL that begins with http:// or https://',
+    },
+  ],
   [
     'cidr',
     ['10.0.0.0/8', '0.0.0.0/0', '127.0.0.1', '2001:db8::/32', '::1', '::/0', '::ffff:10.0.0.1/128'],

@@ -7,6 +7,11 @@ export function whyNotDialedUrl(text: string): string | undefined {
   return text === url.href ? undefined : canonical('no dot segments');
 }
 
+/** The text of a URL as it may be shown: `?…` for its query, which may hold a key. */
+export function shownUrl(text: string): string {
+  return text.replace(/\?.*$/s, '?…');
+}
+
 /** Like whyNotDialedUrl; a path is appended to this one, so it has no trailing slash at all. */
 export function whyNotPublicUrl(text: string): string | undefined {
   if (text.endsWith('/') && whyNotPlainUrl(text) === undefined) return 'must not end with a slash: the path of a route is appended';
@@ -15,10 +20,14 @@ export function whyNotPublicUrl(text: string): string | undefined {
 
 /** Why a text is not an http(s) URL without userinfo, query and fragment. */
 export function whyNotPlainUrl(text: string): string | undefined {
+  return text.includes('?') && !/[#\s]/.test(text) ? 'must not have a query' : whyNotUpstreamUrl(text);
+}
+
+/** Why a text is not an http(s) URL without userinfo and fragment. It may have a query, which counts as a secret. */
+export function whyNotUpstreamUrl(text: string): string | undefined {
   if (/[\s\\\u0000-\u0020\u007f]/.test(text)) return 'must not contain white space, control characters or a backslash';
   if (!/^https?:\/\//i.test(text)) return 'must be a URL that begins with http:// or https://';
   if (text.includes('#')) return 'must not have a fragment';
-  if (text.includes('?')) return 'must not have a query';
   if (!URL.canParse(text)) return 'is not a valid URL';
   const url = new URL(text);
   if (url.username !== '' || url.password !== '' || /^https?:\/\/[^/]*@/i.test(text)) {

@@ -41,9 +41,12 @@ const callerShares = {
 const ProxiedSchema = section(
   {
     kind: Type.Literal('proxied', { description: 'An MCP server.' }),
-    url: text('URL of the MCP server: http(s), without userinfo, query or fragment. Nothing that a client sends shapes it.', {
-      format: 'upstream-url',
-    }),
+    url: text(
+      'URL of the MCP server: http(s), without userinfo or fragment. A query is sent with every request, and shown nowhere. Nothing that a client sends shapes it.',
+      {
+        format: 'upstream-url',
+      },
+    ),
     headers: headerFields("Header fields added to every upstream request, e.g. the gateway's own credential."),
     ca_file: Type.Optional(fileName("CA certificates that the upstream's certificate must chain to, PEM. Absent: the usual public ones.")),
     connections: count(1024, 'Open upstream connections. An open stream holds one. Calls beyond it wait, then are OVERLOADED.', {
@@ -71,7 +74,7 @@ const HttpSchema = section(
   {
     kind: Type.Literal('http', { description: 'Plain HTTP.' }),
     url: text("Base URL of the HTTP service: http(s), without userinfo, query or fragment. It takes the place of the route's path.", {
-      format: 'upstream-url',
+      format: 'plain-url',
     }),
     headers: headerFields("Header fields added to every upstream request, e.g. the gateway's own credential."),
     ca_file: Type.Optional(fileName("CA certificates that the upstream's certificate must chain to, PEM. Absent: the usual public ones.")),

@@ -28,7 +28,7 @@ const AuditSchema = section(
 const TracingSchema = section(
   {
     endpoint: text('The URL that spans are posted to, OTLP/HTTP in JSON, e.g. http://127.0.0.1:4318/v1/traces.', {
-      format: 'upstream-url',
+      format: 'plain-url',
     }),
     headers: headerFields("Header fields added to every export, e.g. the collector's API key."),
     ca_file: Type.Optional(fileName("CA certificates that the collector's certificate must chain to, PEM. Absent: the usual public ones.")),
