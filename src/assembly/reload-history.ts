@@ -1,5 +1,5 @@
 import type { Clock } from '../contract/clock.js';
-import { ConfigError } from '../errors/error.js';
+import { ConfigError, placeOf } from '../errors/error.js';
 import type { ReloadResult } from './reload.js';
 
 /** What the last reload came to. */
@@ -42,9 +42,10 @@ export class ReloadHistory {
 
 function problemsOf(error: unknown): readonly string[] {
   if (!(error instanceof ConfigError)) return ['The config cannot be used; the log says why.'];
-  const lines = error.problems.map(({ file, line, column, where, message }) => {
+  const lines = error.problems.map((problem) => {
+    const { file, line, column, where, message } = problem;
     const place = file === undefined ? '' : `${file}:${line ?? 1}:${column ?? 1} `;
-    return `${place}${where === '' ? '' : `${where}: `}${message}`;
+    return `${place}${where === '' ? '' : `${placeOf(problem)}: `}${message}`;
   });
   const more = lines.length - MAX_PROBLEMS;
   return more > 0 ? [...lines.slice(0, MAX_PROBLEMS), `${more} more are in the log`] : lines;

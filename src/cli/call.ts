@@ -2,6 +2,7 @@ import { readFileSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { type Command, InvalidArgumentError, Option } from 'commander';
 import { type Client, connect, type Target } from '../client.js';
+import { shownUrl } from '../config/format/url.js';
 import { SILENT } from '../silent-log.js';
 import { findTool, readArguments } from './call/arguments.js';
 import { toExit } from './call/failure.js';
@@ -62,7 +63,7 @@ function readCommand(words: readonly string[], command: readonly string[] | unde
     return { target: { stdio: { command: program, args: rest, cwd: io.cwd } }, tool, args };
   }
   if (url === undefined) throw usage('which server? portcullis call URL, or portcullis call -- COMMAND');
-  if (!/^https?:\/\//i.test(url)) throw usage(`${JSON.stringify(url)} is no http:// or https:// URL; a command goes after --`);
+  if (!/^https?:\/\//i.test(url)) throw usage(`${JSON.stringify(shownUrl(url))} is no http:// or https:// URL; a command goes after --`);
   const headers = Object.fromEntries(options.header ?? []);
   const bearer = options.tokenFile === undefined ? {} : { bearer: readFile('--token-file', options.tokenFile, io).trim() };
   const ca = options.caFile === undefined ? {} : { ca: readFile('--ca-file', options.caFile, io) };

@@ -1,6 +1,6 @@
 import { readFileSync, statSync } from 'node:fs';
 import { dirname, resolve } from 'node:path';
-import { ConfigError, type ConfigProblem } from '../errors/error.js';
+import { ConfigError, type ConfigProblem, withRoutePaths } from '../errors/error.js';
 import { absoluteFiles } from './files.js';
 import type { Finding } from './finding.js';
 import { interpolate } from './interpolate.js';
@@ -82,13 +82,20 @@ function examine(
   const faults = validate(value, referenced);
   const view = viewOf(value, faults, { ...scope, referenced });
   const report = applyRules(view);
-  const problems = atMost(firstOfEachPlace([...findings, ...faults, ...report.errors]), source);
+  const named = (problem: ConfigProblem): ConfigProblem => withRoutePaths(problem, (index) => shownPath(value, index, referenced));
+  const problems = atMost(firstOfEachPlace([...findings, ...faults, ...report.errors]), source).map(named);
   if (problems.length > 0) return { problems, loaded: undefined, view, source };
   const config = value as Config;
   absoluteFiles(config, view);
-  const warnings = inOrder(report.warnings, source).map(({ excerpt: _, ...problem }) => new ConfigError([problem]).message);
+  const warnings = inOrder(report.warnings, source).map(({ excerpt: _, ...problem }) => new ConfigError([named(problem)]).message);
   const loaded = { config: deepFreeze(config), file: scope.file, folder: scope.folder, warnings, source, referenced };
   return { problems, loaded, view, source };
+}
+
+/** What is at `routes[index].path`; undefined when it came from a reference, whose value is never shown. */
+function shownPath(value: unknown, index: number, referenced: ReadonlySet<string>): unknown {
+  const { routes } = (value ?? {}) as { readonly routes?: readonly { readonly path?: unknown }[] };
+  return referenced.has(toWhere(['routes', index, 'path'])) ? undefined : routes?.[index]?.path;
 }
 
 function readText(shown: string, file: string): string {

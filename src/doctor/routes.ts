@@ -2,7 +2,7 @@ import { publicUrl, routeUrl } from '../assembly/urls.js';
 import type { LoadedConfig } from '../config/load.js';
 import type { RouteConfig } from '../config/schema/routes.js';
 import type { Clock } from '../contract/clock.js';
-import { ConfigError } from '../errors/error.js';
+import { ConfigError, placeOf } from '../errors/error.js';
 import { terminatorHeaders } from '../explain/terminator.js';
 import type { TunnelEgress } from '../upstream/egress.js';
 import { type Check, type Finding, fail, ok, runChecks } from './check.js';
@@ -54,7 +54,7 @@ async function start(gateway: ReturnType<typeof standIn>): Promise<readonly Find
     return [ok('gateway', 'gates and runtimes open')];
   } catch (error) {
     if (error instanceof ConfigError)
-      return error.problems.map(({ where, message }) => fail('gateway', `${where}: ${message}`, 'Correct it in the config.'));
+      return error.problems.map((problem) => fail('gateway', `${placeOf(problem)}: ${problem.message}`, 'Correct it in the config.'));
     throw error;
   }
 }

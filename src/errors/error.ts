@@ -38,6 +38,8 @@ export class GatewayError extends Error {
 export interface ConfigProblem {
   readonly where: string;
   readonly message: string;
+  /** Path of the route that `where` is about, as it may be shown. */
+  readonly route?: string;
   readonly file?: string;
   /** 1-based. */
   readonly line?: number;
@@ -56,13 +58,40 @@ export class ConfigError extends Error {
       problems
         .map(
           (p) =>
-            `${p.file === undefined ? '' : `${p.file}:${p.line ?? 1}:${p.column ?? 1} `}${p.where}${p.where === '' ? '' : ': '}${p.message}${p.excerpt === undefined ? '' : `\n${p.excerpt}`}`,
+            `${p.file === undefined ? '' : `${p.file}:${p.line ?? 1}:${p.column ?? 1} `}${placeOf(p)}${p.where === '' ? '' : ': '}${p.message}${p.excerpt === undefined ? '' : `\n${p.excerpt}`}`,
         )
         .join('\n'),
     );
     this.problems = problems;
   }
 }
+
+/** `where` of a problem as people read it: a route's number with its path, `routes[7] (/files/mcp).gates`. */
+export function placeOf({ where, route }: ConfigProblem): string {
+  return route === undefined ? where : where.replace(ROUTE, `$& (${route.replaceAll('$', '$$$$')})`);
+}
+
+/**
+ * The problem with the paths of the routes that it names, in its place and in its message. `pathOf` gives what the config has at
+ * `routes[index].path`, whatever it is.
+ */
+export function withRoutePaths(problem: ConfigProblem, pathOf: (index: number) => unknown): ConfigProblem {
+  const shown = (entry: string): string | undefined => {
+    const path = pathOf(Number(entry.slice(7, -1)));
+    return typeof path === 'string' && PRINTABLE.test(path) ? path : undefined;
+  };
+  const own = ROUTE.exec(problem.where)?.[0];
+  const route = problem.route ?? (own === undefined ? undefined : shown(own));
+  const message = problem.message.replace(NAMED_ROUTE, (entry) => {
+    const path = shown(entry);
+    return path === undefined ? entry : `${entry} (${path})`;
+  });
+  return route === undefined ? { ...problem, message } : { ...problem, message, route };
+}
+
+const ROUTE = /^routes\[\d{1,9}\]/;
+const NAMED_ROUTE = /\broutes\[\d{1,9}\](?! \()/g;
+const PRINTABLE = /^[\x21-\x7e]{1,200}$/;
 
 /** A fault told to the JSON-RPC peer, as a value: wire and dialect return it, they do not throw. */
 export interface ProtocolFault {

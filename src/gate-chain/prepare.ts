@@ -1,6 +1,6 @@
 import type { Clock } from '../contract/clock.js';
 import type { GateModule } from '../contract/gate.js';
-import type { ConfigProblem } from '../errors/error.js';
+import { type ConfigProblem, withRoutePaths } from '../errors/error.js';
 import { findModule } from './find-module.js';
 import type { ChainInput } from './load.js';
 import { checkOptions } from './options.js';
@@ -44,7 +44,7 @@ export async function prepare(
     }
   }
   for (const listing of listings(input)) problems.push(...checkListing(listing, Object.keys(input.gates), ready));
-  return { ready, problems };
+  return { ready, problems: problems.map((problem) => withRoutePaths(problem, (index) => input.routes[index]?.path)) };
 }
 
 function listings(input: ChainInput): readonly Listing[] {

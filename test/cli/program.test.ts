@@ -139,8 +139,8 @@ describe('command line', () => {
         'both.yaml:1:13 listener.prot',
         'both.yaml:3:37 gates.edge.options.alow',
         'both.yaml:4:40 gates.rate.options.limit',
-        'both.yaml:8:17 routes[0].gates',
-        'both.yaml:9:32 routes[1].gates[1]',
+        'both.yaml:8:17 routes[0] (/a).gates',
+        'both.yaml:9:32 routes[1] (/b).gates[1]',
       ],
     );
     assert.match(stderr, /\n5 problems in the configuration\n$/);
@@ -165,7 +165,15 @@ describe('command line', () => {
     const { code, stdout, stderr } = await runCli(['print-config'], folder, { KEY: 'hunter3' });
     assert.deepEqual([code, stderr], [0, '']);
     assert.deepEqual(parse(stdout).runtimes, {
-      a: { kind: 'proxied', url: 'http://127.0.0.1:1/mcp', headers: { 'x-api-key': '***' }, connections: 1024, max_event_bytes: 8_000_000 },
+      a: {
+        kind: 'proxied',
+        url: 'http://127.0.0.1:1/mcp',
+        headers: { 'x-api-key': '***' },
+        connections: 1024,
+        connection_max_age_ms: 300_000,
+        max_waiting: 256,
+        max_event_bytes: 8_000_000,
+      },
     });
     assert.ok(!stdout.includes('hunter'));
     assert.equal((await runCli(['print-config', '-c', 'bad.yaml'], folder)).code, 78);

@@ -75,12 +75,12 @@ describe('rules', () => {
 
   it('a path belongs to one route', () => {
     assert.deepEqual(told({ routes: [route('/mcp'), route('/mcp')] }), [
-      'routes[1].path: this path is taken by routes[0]; every path belongs to one route',
+      'routes[1].path: this path is taken by routes[0] (/mcp); every path belongs to one route',
     ]);
     assert.equal(load({ routes: [route('/mcp'), route('/mcp/'), route('/MCP')] }).config.routes.length, 3);
     const web = { runtimes: { up: UP, web: WEB } };
     assert.deepEqual(told({ ...web, routes: [route('/ui', { runtime: 'web' }), route('/ui/', { runtime: 'web' }), route('/mcp')] }), [
-      'routes[1].path: this path is taken by routes[0]; every path belongs to one route',
+      'routes[1].path: this path is taken by routes[0] (/ui); every path belongs to one route',
     ]);
     assert.deepEqual(told({ routes: [route('/.well-known/oauth-protected-resource/mcp')] }), [
       'routes[0].path: /.well-known/oauth-protected-resource is answered by the gates; choose another path',
@@ -90,7 +90,7 @@ describe('rules', () => {
   it('a URL that clients dial belongs to one route', () => {
     const listener = { public_url: 'https://mcp.example.com' };
     assert.deepEqual(told({ listener, routes: [route('/a'), route('/b', { public_url: 'https://mcp.example.com/a' })] }), [
-      'routes[1].public_url: clients dial the same URL for routes[0]; audiences could not tell them apart',
+      'routes[1].public_url: clients dial the same URL for routes[0] (/a); audiences could not tell them apart',
     ]);
     assert.equal(load({ listener, routes: [route('/a'), route('/b', { public_url: 'https://b.example.com/a' })] }).config.routes.length, 2);
   });
@@ -98,7 +98,7 @@ describe('rules', () => {
   it('says what a prefix covers', () => {
     const { warnings } = load({ runtimes: { up: UP, web: WEB }, routes: [route('/', { runtime: 'web' }), route('/mcp')] });
     assert.deepEqual(warnings, [
-      'routes[0].path: this prefix covers the path of routes[1] too: the longer path wins there, every near miss of it goes to this runtime',
+      'routes[0] (/).path: this prefix covers the path of routes[1] (/mcp) too: the longer path wins there, every near miss of it goes to this runtime',
     ]);
     assert.deepEqual(load({ runtimes: { up: UP, web: WEB }, routes: [route('/ui', { runtime: 'web' }), route('/uix')] }).warnings, []);
   });
@@ -190,7 +190,7 @@ describe('rules', () => {
 
   it('a route of MCP that ends with a slash is warned about', () => {
     const warning = 'ends with a slash, and only that spelling is served: a client that dials it without gets 404';
-    assert.deepEqual(load({ routes: [route('/a/'), route('/b'), route('/')] }).warnings, [`routes[0].path: ${warning}`]);
+    assert.deepEqual(load({ routes: [route('/a/'), route('/b'), route('/')] }).warnings, [`routes[0] (/a/).path: ${warning}`]);
     assert.deepEqual(load({ runtimes: { up: WEB }, routes: [route('/ui/')] }).warnings, []);
   });
 

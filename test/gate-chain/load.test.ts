@@ -132,7 +132,7 @@ describe('what a config may not say about chains', () => {
       );
       const opening = openChains(inputOf(init), deps(init.modules));
       if (expected.length === 0) await (await opening).close();
-      else await assert.rejects(opening, { name: 'ConfigError', message: expected.join('\n') });
+      else await assert.rejects(opening, { name: 'ConfigError', message: expected.join('\n').replace(/^routes\[0\]/gm, '$& (/mcp)') });
     });
   }
 });

@@ -76,7 +76,7 @@ function runtimeText(server: Server): string {
   server:
     # An MCP server over Streamable HTTP. Nothing that a client sends shapes this URL.
     kind: proxied
-    url: ${scalar(server.url)}
+${server.url.includes('?') ? '    # Its query is sent with every request. A key in it is better kept outside of this file: write ${NAME} for it.\n' : ''}    url: ${scalar(server.url)}
     # The gateway's own credential there; a caller's token is never passed on.
     # headers: { authorization: "Bearer \${SERVER_TOKEN}" }
 `;
