@@ -26,6 +26,24 @@ describe('opaque http: upstream', () => {
     await upstream.close();
   });
 
+  it('a connection takes no more requests beyond its age, and is kept until then', async () => {
+    const upstream = await startUpstream((_request, response) => void response.end('ok'));
+    for (const [connection_max_age_ms, most] of [
+      [1, 2],
+      [3_600_000, 1],
+    ] as const) {
+      const front = await openFront(upstream.url, { connection_max_age_ms });
+      const before = upstream.connection_count;
+      for (let i = 0; i < 2; i++) {
+        assert.equal((await get(front.port, '/console/x')).body, 'ok');
+        await new Promise((resolve) => setTimeout(resolve, 50));
+      }
+      assert.equal(upstream.connection_count - before, most);
+      await front.close();
+    }
+    await upstream.close();
+  });
+
   it('a URL with a query and header names that must not pass are refused at start', async () => {
     await assert.rejects(openFront('http://x/?a'), /runtimes\.console\.url: must not have a query/);
     await assert.rejects(
