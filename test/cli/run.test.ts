@@ -136,7 +136,7 @@ describe('portcullis run', () => {
     assert.deepEqual(await statuses(), [200, 200]);
     writeFileSync(file, yaml(0, 0, '  - { path: /newer, runtime: s }\n'));
     run.hangup();
-    await run.says(/reloaded\.yaml:6:\d+ routes\[1\]: a route without gates/);
+    await run.says(/reloaded\.yaml:6:\d+ routes\[1\] \(\/newer\): a route without gates/);
     assert.deepEqual(await statuses(), [200, 200]);
     run.signal('SIGTERM');
     assert.equal(await run.ended, 0);
