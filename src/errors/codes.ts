@@ -43,9 +43,9 @@ export const CODES = {
   LENGTH_REQUIRED: row(
     411,
     -32600,
-    'Content-Length is required; Transfer-Encoding is not accepted.',
-    'The body has no declared length.',
-    'Send Content-Length, or set listener.chunked_requests: accept.',
+    'The body has no length that is accepted here.',
+    'There is neither Content-Length nor Transfer-Encoding: chunked alone, or listener.chunked_requests is refuse.',
+    'Send Content-Length, or chunked alone in HTTP/1.1 without Content-Length.',
   ),
   BODY_TOO_LARGE: row(
     413,

@@ -27,7 +27,9 @@ export function askDoor(head: RequestHead, kind: ListenerRoute['kind'], config: 
   if (kind !== 'served' && origin !== undefined && !origins.isAllowed(more.length > 0 ? 'null' : origin))
     return { fault: { code: 'ORIGIN_NOT_ALLOWED' } };
   const content_length = Number(head.headers.get('content-length') ?? -1);
-  const framing = { content_length, transfer_encoding: false, chunked: false, head_bytes: 0 };
+  const codings = head.headers.all('transfer-encoding');
+  const chunked = codings.length === 1 && codings[0]?.toLowerCase() === 'chunked';
+  const framing = { content_length, transfer_encoding: codings.length > 0, chunked, head_bytes: 0 };
   const { fault, claims } = passDoor(head, { kind }, framing, {
     max_body_bytes: limits.max_body_bytes,
     chunked: chunked_requests === 'accept',

@@ -46,14 +46,23 @@ export class Mount {
     );
   }
 
-  /** Judges a request before its body is read. Undefined: read the body. A caller whom the mount `knows` is given the id with a 413. */
-  judge(method: string, headers: HeaderView): HttpResponse | undefined {
+  /**
+   * Judges a request before its body is read. Undefined: read the body. A caller whom the mount `knows` is given the id with a 413.
+   * `unframed`: the host frames the body itself, without a declared length, as in HTTP/2 and in a `Request`.
+   */
+  judge(method: string, headers: HeaderView, unframed = false): HttpResponse | undefined {
     if (this.#draining) return refusal('DRAINING');
     if (!this.#hosts.isAllowed(headers, false)) return refusal('HOST_NOT_ALLOWED');
     if (!headers.all('origin').every((origin) => this.#origins.isAllowed(origin))) return refusal('ORIGIN_NOT_ALLOWED');
     if (method !== 'POST') return refusal('METHOD_NOT_ALLOWED', undefined, { allow: 'POST' });
     const length = headers.get('content-length');
-    if (headers.all('transfer-encoding').length > 0 || length === undefined) return refusal('LENGTH_REQUIRED');
+    const codings = headers.all('transfer-encoding');
+    if (codings.length > 0 || length === undefined) {
+      // RFC 9112 section 6.3: both at once, or another coding, is how requests are smuggled.
+      const alone = headers.all('content-length').length === 0;
+      const chunked = codings.length === 0 ? unframed : codings.length === 1 && codings[0]?.toLowerCase() === 'chunked';
+      return alone && chunked && this.settings.chunked_requests === 'accept' ? undefined : refusal('LENGTH_REQUIRED');
+    }
     if (!/^\d{1,15}$/.test(length)) return refusal('BAD_REQUEST');
     return Number(length) > this.settings.max_body_bytes ? refusal('BODY_TOO_LARGE') : undefined;
   }

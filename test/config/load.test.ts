@@ -35,7 +35,7 @@ describe('loadConfig', () => {
         allowed_origins: [],
         allowed_hosts: [],
         cors: false,
-        chunked_requests: 'refuse',
+        chunked_requests: 'accept',
         keep_alive: true,
         sessions: { keys: [], ttl_s: 86_400 },
         gates: [],

@@ -16,7 +16,7 @@ listener:
   allowed_origins: []
   allowed_hosts: []
   cors: false
-  chunked_requests: refuse
+  chunked_requests: accept
   keep_alive: true
   sessions: { keys: ["\${file:@/session_key}"], ttl_s: 86400 }
   tls: { cert_file: cert.pem, key_file: key.pem, client_ca_file: ca.pem }

@@ -70,7 +70,7 @@ describe('validation', () => {
     assert.deepEqual(told({ routes: [] }), ['routes: needs at least 1 entry']);
     assert.deepEqual(told({ routes: undefined }), ['routes: is required. What is served, and who may call it.']);
     assert.deepEqual(told({ listener: { chunked_requests: 'acept' } }), [
-      'listener.chunked_requests: expected one of refuse, accept; did you mean accept?',
+      'listener.chunked_requests: expected one of accept, refuse; did you mean accept?',
     ]);
     assert.deepEqual(told({ listener: { trusted_proxies: Array(257).fill('::1') } }), [
       'listener.trusted_proxies: has more than 256 entries',

@@ -133,7 +133,7 @@ describe('a UI behind a prefix', () => {
   });
 
   it('refuses chunks unless they are accepted', async () => {
-    const strict = await startGateway(config('').replace('chunked_requests: accept, ', ''));
+    const strict = await startGateway(config('').replace('chunked_requests: accept', 'chunked_requests: refuse'));
     try {
       const answer = await whole(
         `${strict.url}/console/upload`,

@@ -94,12 +94,21 @@ for (const host of Object.keys(HOSTS))
         const got = await (mounted.fetch ?? fetch)(mounted.url);
         assert.deepEqual([await codeOf(got), got.headers.get('allow')], [[405, 'METHOD_NOT_ALLOWED'], 'POST']);
         assert.deepEqual(await codeOf(await ask(mounted, 'x'.repeat(401), modernHead('ping'))), [413, 'BODY_TOO_LARGE']);
-        const body = new Blob(['{}']).stream();
-        assert.deepEqual(await codeOf(await ask(mounted, body as never, modernHead('ping'), { duplex: 'half' } as object)), [
-          411,
-          'LENGTH_REQUIRED',
-        ]);
       }));
+
+    it('takes a body without a declared length, counted, unless such bodies are refused', async () => {
+      const streamed = (mounted: Mounted, text: string) =>
+        ask(mounted, new Blob([text]).stream() as never, modernHead('tools/call', 'say'), { duplex: 'half' } as object);
+      const call = modernBody('tools/call', { name: 'say', arguments: { text: 'hi' } });
+      await within(host, { max_body_bytes: 1000 }, async (mounted) => {
+        const answer = (await (await streamed(mounted, call)).json()) as Json;
+        assert.equal(answer.result.content[0].text, 'hi nobody');
+        assert.deepEqual(await codeOf(await streamed(mounted, call + ' '.repeat(1000))), [413, 'BODY_TOO_LARGE']);
+      });
+      await within(host, { chunked_requests: 'refuse' }, async (mounted) =>
+        assert.deepEqual(await codeOf(await streamed(mounted, call)), [411, 'LENGTH_REQUIRED']),
+      );
+    });
 
     it('gives a refusal the id where the body was read, and with a declared 413 to a known caller', () =>
       within(host, { max_body_bytes: 100_000, body_timeout_ms: 200 }, async (mounted) => {
@@ -176,8 +185,18 @@ for (const host of ['node', 'fastify'])
     const head = (port: number, more: string) =>
       `POST ${host === 'node' ? '/mcp' : '/api/mcp'} HTTP/1.1\r\nHost: 127.0.0.1:${port}\r\nContent-Type: application/json\r\n${more}\r\n\r\n`;
 
-    it('refuses Transfer-Encoding unread, and a body that is late', () =>
-      within(host, { read_timeout_ms: 60 }, async ({ port }) => {
+    it('refuses every other Transfer-Encoding, and tiny chunks', () =>
+      within(host, {}, async ({ port }) => {
+        for (const more of ['Transfer-Encoding: gzip, chunked', 'Transfer-Encoding: chunked\r\nTransfer-Encoding: chunked'])
+          assert.match(await raw(port, `${head(port, more)}0\r\n\r\n`), /^HTTP\/1\.1 4(?:00|11) /);
+        const old = head(port, 'Transfer-Encoding: chunked').replace('HTTP/1.1', 'HTTP/1.0');
+        assert.match(await raw(port, `${old}0\r\n\r\n`), /^HTTP\/1\.1 411 /);
+        const tiny = await raw(port, `${head(port, 'Transfer-Encoding: chunked')}${'1\r\n \r\n'.repeat(100_000)}0\r\n\r\n`);
+        assert.match(tiny, /^HTTP\/1\.1 400 [\s\S]*"CHUNKS_TOO_SMALL"/);
+      }));
+
+    it('refuses chunks unread when it is to, and a body that is late', () =>
+      within(host, { chunked_requests: 'refuse', read_timeout_ms: 60 }, async ({ port }) => {
         const [chunked, late] = await Promise.all([
           raw(port, head(port, 'Transfer-Encoding: chunked')),
           raw(port, `${head(port, 'Content-Length: 10')}{`),

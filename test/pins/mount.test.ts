@@ -12,14 +12,16 @@ describe('pins: mounts', () => {
     );
   });
 
-  it('refuse Transfer-Encoding, and no Content-Length, with 411', () => {
-    const judge = (fields: Readonly<Record<string, string>>) => {
+  it('refuse Transfer-Encoding unless it is accepted, and no Content-Length, with 411', () => {
+    const judge = (fields: Readonly<Record<string, string>>, chunked_requests: 'accept' | 'refuse' = 'refuse') => {
       const all = (name: string) => (fields[name] === undefined ? [] : [fields[name]]);
-      return new Mount(server, {}).judge('POST', { get: (name) => fields[name], all, raw: [] })?.status;
+      return new Mount(server, { chunked_requests }).judge('POST', { get: (name) => fields[name], all, raw: [] })?.status;
     };
     assert.equal(judge({}), 411);
     assert.equal(judge({ 'transfer-encoding': 'chunked' }), 411);
     assert.equal(judge({ 'transfer-encoding': 'chunked', 'content-length': '2' }), 411);
+    assert.equal(judge({ 'transfer-encoding': 'chunked' }, 'accept'), undefined);
+    assert.equal(judge({}, 'accept'), 411);
     assert.equal(judge({ 'content-length': '2000001' }), 413);
     assert.equal(judge({ 'content-length': '2000000' }), undefined);
   });

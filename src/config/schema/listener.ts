@@ -61,9 +61,9 @@ export const ListenerSchema = section(
     ),
     cors: flag(false, 'Answer CORS preflights of the allowed origins and put CORS headers on every answer to them, refusals included.'),
     chunked_requests: choice(
-      ['refuse', 'accept'],
-      'refuse',
-      'Request bodies with Transfer-Encoding: refuse answers 411; accept counts the chunks against max_body_bytes.',
+      ['accept', 'refuse'],
+      'accept',
+      'Request bodies with Transfer-Encoding: chunked, which some clients and proxies send. accept: bounded as a declared length is (413 as soon as max_body_bytes is exceeded, 400 for chunks under 16 bytes on average beyond 64 KiB). refuse: 411. Any other or doubtful framing is refused either way.',
     ),
     keep_alive: flag(true, 'false: one request for each connection.'),
     sessions: SessionsSchema,
