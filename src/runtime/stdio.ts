@@ -57,7 +57,6 @@ export function createStdio(options: StdioOptions, deps: StdioDeps): PeerRuntime
         log,
         clock,
         host,
-        tooLong: () => deps.junk('too_long'),
         killed: () => runtime.health === 'stopped' && deps.telemetry.drainKilled('child', 1),
       },
     );

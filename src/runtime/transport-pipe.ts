@@ -5,6 +5,7 @@ import { MODERN, SERVED_REVISIONS } from '../dialect/revisions.js';
 import { TransportDriver } from '../transport/driver.js';
 import type { Launched } from '../transport/launched.js';
 import type { Pipe, PipeEnd } from '../transport/pipe.js';
+import { createRatedLog, type RatedLog } from '../transport/rated-log.js';
 import { judgeAnswer } from '../wire/probe.js';
 import type { JunkReason } from './peer/peer.js';
 
@@ -26,12 +27,14 @@ export interface TransportPipeDeps {
  */
 export class TransportPipe implements Launched, Pipe {
   onMessage: (line: Uint8Array) => void = () => undefined;
+  onTooLong: Pipe['onTooLong'] = () => undefined;
   onClose: (end: PipeEnd) => void = () => undefined;
   readonly pid = undefined;
   readonly exit = undefined;
   readonly gone: Promise<void>;
   readonly #options: TransportPipeOptions;
   readonly #deps: TransportPipeDeps;
+  readonly #rated: RatedLog;
   readonly #cancels = new Map<string, AbortController>();
   #driver: TransportDriver | undefined;
   #revisions: readonly string[] = SERVED_REVISIONS;
@@ -46,6 +49,7 @@ export class TransportPipe implements Launched, Pipe {
   constructor(options: TransportPipeOptions, deps: TransportPipeDeps) {
     this.#options = options;
     this.#deps = deps;
+    this.#rated = createRatedLog(deps.log, deps.clock);
     this.gone = new Promise((resolve) => (this.#tellGone = resolve));
     void this.#start();
   }
@@ -161,8 +165,11 @@ export class TransportPipe implements Launched, Pipe {
   #message(message: WireMessage | Uint8Array | string): void {
     if (this.#closed) return;
     const line = message instanceof Uint8Array ? message : Buffer.from(typeof message === 'string' ? message : JSON.stringify(message));
-    if (line.length > this.#options.max_message_bytes) this.#deps.junk('too_long');
-    else this.onMessage(line);
+    const { max_message_bytes } = this.#options;
+    if (line.length <= max_message_bytes) return this.onMessage(line);
+    const what = 'a message of the MCP server was longer than max_message_bytes and was dropped';
+    this.#rated.warn({ bytes: line.length, max_message_bytes }, what);
+    this.onTooLong({ answer: judgeAnswer(line), bytes: line.length }, true);
   }
 
   #note(fault: TransportFault, what: string): void {

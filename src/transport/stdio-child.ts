@@ -5,6 +5,7 @@ import type { ProcessHost } from '../contract/process-host.js';
 import { LineFramer } from '../wire/line.js';
 import type { Launched } from './launched.js';
 import type { Pipe, PipeEnd } from './pipe.js';
+import { createRatedLog } from './rated-log.js';
 import { killGroup, signalGroup } from './stdio-group.js';
 import { type LastWords, listenToStderr } from './stdio-stderr.js';
 import { throttle } from './stdio-throttle.js';
@@ -23,7 +24,6 @@ export interface ChildDeps {
   readonly log: Log;
   readonly clock: Clock;
   readonly host: ProcessHost;
-  tooLong(): void;
   /** It had to be killed to end. */
   killed(): void;
 }
@@ -39,6 +39,7 @@ export function startChild(options: ChildOptions, deps: ChildDeps): Launched {
 /** One child process from start to the last of its group. Owns the process, its pipes and the timers of its end. */
 class StdioChild implements Launched, Pipe {
   onMessage: (line: Uint8Array) => void = ignore;
+  onTooLong: Pipe['onTooLong'] = ignore;
   onClose: (end: PipeEnd) => void = ignore;
   readonly gone: Promise<void>;
   readonly #command: string;
@@ -61,10 +62,16 @@ class StdioChild implements Launched, Pipe {
     this.gone = new Promise((resolve) => {
       this.#tellGone = resolve;
     });
+    const rated = createRatedLog(deps.log, deps.clock);
     this.#framer = new LineFramer({
       max_line_bytes,
       onLine: (line) => !this.#closed && this.onMessage(line),
-      onTooLong: () => deps.tooLong(),
+      onTooLong: (line) => !this.#closed && this.onTooLong(line, false),
+      onLongEnd: (line) => {
+        const message = 'a message of the MCP server was longer than max_line_bytes and was dropped';
+        rated.warn({ pid: this.pid, bytes: line.bytes, max_line_bytes }, message);
+        if (!this.#closed) this.onTooLong(line, true);
+      },
     });
     try {
       this.#child = spawn(command, [...args], { cwd, env, detached: true, shell: false, stdio: ['pipe', 'pipe', 'pipe'] });

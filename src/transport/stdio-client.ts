@@ -14,7 +14,7 @@ export interface StdioTransportOptions {
   readonly cwd?: string;
   /** Added to PATH, HOME, LANG, TMPDIR and USER, which are all that the program gets of this process's environment. */
   readonly env?: Readonly<Record<string, string>>;
-  /** Longest message of the server. A longer one is dropped. Default 8 000 000. */
+  /** Longest message of the server. A longer one is dropped; the request that it answers fails at once. Default 8 000 000. */
   readonly max_line_bytes?: number;
   /** From the end of its input until it is killed, with all that it started. Default 4 500. */
   readonly stop_timeout_ms?: number;
@@ -53,12 +53,20 @@ class StdioTransport implements Transport {
         log,
         clock,
         host: systemProcess,
-        tooLong: () => log.warn({ max_line_bytes }, 'a message of the server was longer than max_line_bytes'),
         killed: () => undefined,
       },
     );
     child.pipe.onMessage = (line) => {
       if (line.length > 0) receive(line);
+    };
+    const broken = new Set<string>();
+    // The answer cannot be handed over: an error in its place, so that nobody waits for it.
+    child.pipe.onTooLong = ({ answer: { kind, id } }, ended) => {
+      if (kind !== 'response' || id === undefined) return;
+      if (broken.has(id)) return void (ended && broken.delete(id));
+      if (!ended) broken.add(id);
+      const message = `The server's answer is longer than max_line_bytes (${max_line_bytes}).`;
+      receive(Buffer.from(`{"jsonrpc":"2.0","id":${id},"error":{"code":-32603,"message":${JSON.stringify(message)}}}`));
     };
     child.pipe.onClose = (end) => closed(endOf(command, end, child));
     this.#child = child;

@@ -16,7 +16,9 @@ import { errorText } from '../errors/text.js';
 import { createExecutor, type Executor } from '../executor/executor.js';
 import { SILENT } from '../silent-log.js';
 import { systemClock } from '../system-clock.js';
+import { isId } from '../wire/id.js';
 import { LineFramer } from '../wire/line.js';
+import type { Answer } from '../wire/probe.js';
 import { scanMessage } from '../wire/scan.js';
 import { bareHead, claimsOf } from './stdio-claims.js';
 import { StdioExchange, type StdioLine } from './stdio-exchange.js';
@@ -28,7 +30,7 @@ export interface StdioOptions {
   readonly input: Readable;
   /** Nobody else writes to it. It is left open. */
   readonly output: Writable;
-  /** Longest message in bytes; a longer one is answered -32600, never held, and skipped. Default 2 000 000. */
+  /** Longest message in bytes; a longer one is answered -32600 at its end, and never held. Default 2 000 000. */
   readonly max_line_bytes?: number;
   /** A write that the client has not taken after so long ends the service. Default 5 000. */
   readonly write_timeout_ms?: number;
@@ -114,7 +116,12 @@ class StdioService {
       write: (json) => this.#write(json),
       over: (exchange) => this.#over(exchange),
     };
-    this.#framer = new LineFramer({ max_line_bytes, onLine: (line) => this.#line(line), onTooLong: () => this.#tooLong() });
+    this.#framer = new LineFramer({
+      max_line_bytes,
+      onLine: (line) => this.#line(line),
+      onTooLong: () => undefined,
+      onLongEnd: ({ answer }) => this.#tooLong(answer),
+    });
     this.#listen(input);
   }
 
@@ -177,9 +184,10 @@ class StdioService {
     for (const exchange of this.#open) if (exchange.isOf(id)) exchange.leave('client');
   }
 
-  #tooLong(): void {
+  #tooLong({ kind, id }: Answer): void {
     if (this.#end !== undefined) return;
-    this.#refuse({ code: 'INVALID_REQUEST', detail: `A message has at most ${this.#options.max_line_bytes} bytes.` }, undefined);
+    const known = kind === 'request' && id !== undefined && isId(id) ? id : undefined;
+    this.#refuse({ code: 'INVALID_REQUEST', detail: `A message has at most ${this.#options.max_line_bytes} bytes.` }, known);
   }
 
   #refuse(fault: ProtocolFault, id: string | undefined): void {

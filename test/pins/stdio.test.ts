@@ -19,7 +19,7 @@ describe('pins: stdio', () => {
     const [whole, longer] = lines.join('').split('\n');
     assert.equal(whole, '{"jsonrpc":"2.0","id":1,"result":{}}');
     const { id, error } = JSON.parse(longer ?? '');
-    assert.deepEqual([id, error.code], [undefined, -32600], 'no id is known');
+    assert.deepEqual([id, error.code], [1, -32600]);
   });
 
   it('a write is terminal after 5 000 ms', async () => {

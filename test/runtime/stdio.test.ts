@@ -130,6 +130,31 @@ describe('stdio: calls', () => {
     assert.equal((await bench.tool('bad_answer').done).error?.code, 'UPSTREAM_BROKEN');
   });
 
+  it('an answer over max_line_bytes ends its call at once, wherever its id stands, and a warning tells its size', async () => {
+    const bench = await openStdio('legacy', { max_line_bytes: 100_000 });
+    await bench.tool('count').done;
+    await bench.settled({ calls: 0 });
+    const early = bench.tool('long', { order: 'id_first', bytes: 150_000, ms: 60_000 });
+    assert.equal((await early.done).error?.code, 'UPSTREAM_BROKEN', 'its line never ends');
+    const session = await bench.session();
+    for (const [order, bytes] of [
+      ['id_first', 150_000],
+      ['id_last', 350_000],
+    ] as const) {
+      const answer = await session.tool('long', { order, bytes }).done;
+      assert.deepEqual([answer.status, answer.error?.code], [502, 'UPSTREAM_BROKEN'], order);
+    }
+    const refused = await session.tool('long', { order: 'request', method: 'roots/list', bytes: 150_000 }).done;
+    assert.match(textOf(refused), /-32600/, 'a question that is too long is answered, and is nobody’s answer');
+    assert.deepEqual(bench.junk, ['too_long', 'too_long', 'too_long']);
+    const warnings = bench.log.lines.filter(({ message }) => message.includes('max_line_bytes'));
+    assert.deepEqual(
+      warnings.map(({ level, fields }) => [level, Number(fields.bytes) > 150_000, fields.max_line_bytes]),
+      Array(3).fill(['warn', true, 100_000]),
+    );
+    assert.equal(textOf(await session.tool('count').done), '1', 'the child goes on');
+  });
+
   it('one more than max_pending is OVERLOADED', async () => {
     const bench = await openStdio('legacy', { max_pending: 2 });
     await bench.tool('count').done;

@@ -39,6 +39,35 @@ test('a line of exactly the limit passes; a longer one is reported once and skip
   assert.deepEqual(bytewise(text, 8), lines);
 });
 
+test('a long line tells whose answer it is as soon as its bytes say it, and its size at its end', () => {
+  const padding = 'x'.repeat(200);
+  const rows: readonly (readonly [text: string, early: string, late: string])[] = [
+    [`{"jsonrpc":"2.0","id":7,"result":{"text":"${padding}"}}`, 'response 7', 'response 7'],
+    [`{"result":{"id":1,"text":"\\"id\\":9}${padding}"},"jsonrpc":"2.0","id":"7"}`, 'response -', 'response "7"'],
+    [`{"jsonrpc":"2.0","id":7,"method":"roots/list","params":{"text":"${padding}"}}`, 'request 7', 'request 7'],
+    [`{"method":"roots/list","params":{"text":"${padding}"},"jsonrpc":"2.0","id":7}`, 'notification -', 'request 7'],
+    [`{"id":null,"result":"${padding}"}`, 'response -', 'response -'],
+    [`${padding}{"jsonrpc":"2.0","id":7,"result":{}}`, 'other -', 'other -'],
+    [`[{"jsonrpc":"2.0","id":7,"result":{}},"${padding}"]`, 'other -', 'other -'],
+    [`{"result":"${padding.repeat(4)}","id":7}`, 'response -', 'response -'],
+  ];
+  for (const [text, early, late] of rows)
+    for (const step of [1, 50, text.length + 1]) {
+      const seen: string[] = [];
+      const framer = new LineFramer({
+        max_line_bytes: 100,
+        onLine: (line) => void seen.push(Buffer.from(line).toString()),
+        onTooLong: ({ answer }) => void seen.push(`early ${answer.kind} ${answer.id ?? '-'}`),
+        onLongEnd: ({ answer, bytes }) => void seen.push(`late ${answer.kind} ${answer.id ?? '-'} ${bytes}`),
+      });
+      const bytes = Buffer.from(`${text}\nok\n`);
+      for (let at = 0; at < bytes.length; at += step) framer.push(bytes.subarray(at, at + step));
+      framer.end();
+      const whole = step > text.length;
+      assert.deepEqual(seen, [`early ${whole ? late : early}`, `late ${late} ${text.length}`, 'ok'], `${text.slice(0, 60)} by ${step}`);
+    }
+});
+
 test('any chunking gives the lines of the whole', () => {
   const piece = fc.oneof(fc.constantFrom('\n', '\r\n', '\r', '\ufeff', '\u2028', 'é', '🜚'), fc.string({ maxLength: 12 }));
   fc.assert(

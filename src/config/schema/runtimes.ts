@@ -157,9 +157,13 @@ const StdioSchema = section(
     ),
     start_timeout_ms: count(60_000, 'From the start of a process until it answers. Then it is ended and tried again.'),
     bridge: bridge('process'),
-    max_line_bytes: count(8_000_000, 'Bytes of one message of the process. A longer one is dropped, and counted.', {
-      maximum: 268_435_456,
-    }),
+    max_line_bytes: count(
+      8_000_000,
+      'Bytes of one message of the process. A longer one is dropped, counted and logged; the call that it answers ends with UPSTREAM_BROKEN.',
+      {
+        maximum: 268_435_456,
+      },
+    ),
   },
   {
     description:
@@ -190,9 +194,13 @@ const TransportSchema = section(
     ),
     start_timeout_ms: count(60_000, 'From the start of a connection until the server answers. Then it is ended and tried again.'),
     bridge: bridge('connection'),
-    max_message_bytes: count(8_000_000, 'Bytes of one message of the server. A longer one is dropped, and counted.', {
-      maximum: 268_435_456,
-    }),
+    max_message_bytes: count(
+      8_000_000,
+      'Bytes of one message of the server. A longer one is dropped, counted and logged; the call that it answers ends with UPSTREAM_BROKEN.',
+      {
+        maximum: 268_435_456,
+      },
+    ),
   },
   {
     description:

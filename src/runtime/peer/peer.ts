@@ -1,6 +1,8 @@
 import type { ErrorCode } from '../../errors/codes.js';
 import type { Pipe, PipeEnd } from '../../transport/pipe.js';
 import { withoutBom } from '../../wire/bytes.js';
+import { isId } from '../../wire/id.js';
+import type { LongLine } from '../../wire/line.js';
 import type { Envelope } from '../../wire/scan.js';
 import { type Response, readIncoming } from './incoming.js';
 
@@ -46,6 +48,7 @@ export class Peer {
     this.#pipe = pipe;
     this.#options = options;
     pipe.onMessage = (line) => this.#message(line);
+    pipe.onTooLong = (line, ended) => this.#tooLong(line, ended);
     pipe.onClose = (end) => this.#end(end);
   }
 
@@ -117,8 +120,7 @@ export class Peer {
       }
       case 'junk':
         this.#options.junk('no_message');
-        if (message.asks !== undefined)
-          this.say(`{"jsonrpc":"2.0","id":${message.asks},"error":{"code":-32600,"message":"The request is not valid."}}`);
+        if (message.asks !== undefined) this.#invalid(message.asks, 'The request is not valid.');
         return this.#broken(message.id);
       default:
         if (this.audience !== undefined) this.audience[message.kind](line, message.envelope);
@@ -132,6 +134,18 @@ export class Peer {
     if (waiting === undefined) return this.#options.junk(this.#was(response.id) ? 'late' : 'unknown_id');
     this.#spoke = true;
     waiting.answered(line, response);
+  }
+
+  /** An answer ends its call as soon as its id is known; a request is refused. */
+  #tooLong({ answer: { kind, id } }: LongLine, ended: boolean): void {
+    if (this.#closed) return;
+    if (ended) this.#options.junk('too_long');
+    if (kind === 'response') this.#broken(id);
+    else if (ended && kind === 'request' && id !== undefined && isId(id)) this.#invalid(id, 'The request is too long.');
+  }
+
+  #invalid(id: string, message: string): void {
+    this.say(`{"jsonrpc":"2.0","id":${id},"error":{"code":-32600,"message":"${message}"}}`);
   }
 
   /** What was meant to answer this request cannot be used. */

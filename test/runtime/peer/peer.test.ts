@@ -20,6 +20,7 @@ function open(max_pending = 4) {
     full: false,
     send: (line) => !pipe.full && sent.push(Buffer.from(line).toString()) > 0,
     onMessage: () => undefined,
+    onTooLong: () => undefined,
     onClose: () => undefined,
     close: () => undefined,
   };

@@ -89,6 +89,21 @@ const TOOLS: Readonly<Record<string, Tool>> = {
     for (let i = 1; i <= lines; i++) notify('notifications/message', { level: 'info', data: `line ${i}` });
     return texts('logged');
   },
+  long: async ({ bytes, order, ms = 0, method }, { id }) => {
+    const text = 'x'.repeat(bytes);
+    const parts = {
+      id_first: [`{"jsonrpc":"2.0","id":${id},"result":{"content":[{"type":"text","text":"`, `${text}"}]}}`],
+      id_last: [`{"result":{"content":[{"type":"text","text":"`, `${text}"}]},"jsonrpc":"2.0","id":${id}}`],
+      request: [`{"jsonrpc":"2.0","id":${id},"method":"${method}","params":{"text":"`, `${text}"}}`],
+    }[order as string] as string[];
+    const done =
+      order === 'request'
+        ? new Promise<object>((resolve) => asked.set(id, ({ error }) => resolve(texts(JSON.stringify(error)))))
+        : undefined;
+    process.stdout.write(ms === 0 ? `${parts.join('')}\n` : parts.join(''));
+    await sleep(ms);
+    return await done;
+  },
   hang: () => undefined,
   cancelled: () => texts(JSON.stringify(cancelled)),
   meta: (_args, { params }) => texts(JSON.stringify(params?._meta ?? null)),
