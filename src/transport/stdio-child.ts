@@ -6,6 +6,7 @@ import { LineFramer } from '../wire/line.js';
 import type { Launched } from './launched.js';
 import type { Pipe, PipeEnd } from './pipe.js';
 import { createRatedLog } from './rated-log.js';
+import { guardGroup } from './stdio-child-guard.js';
 import { killGroup, signalGroup } from './stdio-group.js';
 import { type LastWords, listenToStderr } from './stdio-stderr.js';
 import { throttle } from './stdio-throttle.js';
@@ -81,6 +82,7 @@ class StdioChild implements Launched, Pipe {
       return;
     }
     this.#words = this.#listen(this.#child, env);
+    if (this.#child.pid !== undefined) void this.gone.then(guardGroup(deps.host, this.#child.pid));
   }
 
   get pipe(): Pipe {

@@ -52,7 +52,8 @@ class StdioTransport implements Transport {
       {
         log,
         clock,
-        host: systemProcess,
+        // A client's server is not worth a guard process.
+        host: { env: systemProcess.env, kill: systemProcess.kill },
         killed: () => undefined,
       },
     );

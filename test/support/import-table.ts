@@ -62,7 +62,7 @@ export const TABLE: Readonly<Record<string, Row>> = {
   transport: {
     ours: ['core', 'wire', 'dialect', 'executor', 'errors', 'contract'],
     modules: ['undici', 'node:crypto', 'node:stream', 'node:tls'],
-    only: { 'node:child_process': 'src/transport/stdio-child.ts' },
+    only: { 'node:child_process': 'src/transport/stdio-child' },
     files: ['src/system-clock.ts', 'src/silent-log.ts', 'src/system-process.ts'],
   },
   client: {
