@@ -7,6 +7,7 @@ import { scanSource, scanSources, stripSource } from './support/source-scan.js';
 const CLOCK = 'src/system-clock.ts';
 const MAIN = 'src/main.ts';
 const HOST = 'src/system-process.ts';
+const GUARD = 'src/child-guard.ts';
 
 const FILES = scanSources(['src', 'gates']);
 const EDGES = FILES.flatMap((file) => file.edges);
@@ -64,11 +65,11 @@ describe('architecture', () => {
   it('only main.ts and the process host touch the process; only the clock reads time', () => {
     const uses = (pattern: RegExp, ...allowed: readonly string[]) =>
       FILES.filter((file) => !allowed.includes(file.name) && pattern.test(file.code)).map((file) => file.name);
-    assert.deepEqual(uses(/(?<![.\w$])process\s*[.[]/, MAIN, HOST), []);
+    assert.deepEqual(uses(/(?<![.\w$])process\s*[.[]/, MAIN, HOST, GUARD), []);
     assert.deepEqual(uses(/\bglobalThis\b/), []);
     assert.deepEqual(uses(/(?<![.\w$])console\s*[.[]/), []);
     assert.deepEqual(uses(/\bDate\s*\.\s*now\b|\bnew\s+Date\s*\(\s*\)|\bnew\s+Date\b(?!\s*\()|\bperformance\s*\.\s*now\b/, CLOCK), []);
-    assert.deepEqual(uses(/(?<![.\w$])set(?:Timeout|Interval)\s*\(|AbortSignal\s*\.\s*timeout\b/, CLOCK, MAIN), []);
+    assert.deepEqual(uses(/(?<![.\w$])set(?:Timeout|Interval)\s*\(|AbortSignal\s*\.\s*timeout\b/, CLOCK, MAIN, GUARD), []);
     assert.deepEqual(uses(/(?<![.\w$])(?:eval|require)\s*\(|new\s+Function\b/), []);
     assert.deepEqual(
       EDGES.filter((edge) => edge.to === 'node:process' || edge.to === 'process').map((edge) => edge.from),

@@ -20,7 +20,7 @@ const GUARDS = new WeakMap<ProcessHost, Guard>();
 class Guard {
   readonly #execPath: string;
   readonly #groups = new Set<number>();
-  #process: ChildProcess | undefined;
+  #guard: ChildProcess | undefined;
 
   constructor(execPath: string) {
     this.#execPath = execPath;
@@ -28,26 +28,26 @@ class Guard {
 
   add(pid: number): void {
     this.#groups.add(pid);
-    if (this.#process === undefined) this.#start();
-    else this.#process.stdin?.write(`+${pid}\n`);
+    if (this.#guard === undefined) this.#start();
+    else this.#guard.stdin?.write(`+${pid}\n`);
   }
 
   remove(pid: number): void {
     this.#groups.delete(pid);
-    this.#process?.stdin?.write(`-${pid}\n`);
+    this.#guard?.stdin?.write(`-${pid}\n`);
   }
 
   /** One that was killed is started again with the next child. It keeps nobody from ending. */
   #start(): void {
-    const guard = spawn(this.#execPath, ['--max-old-space-size=16', '-e', SCRIPT], {
+    const guard = spawn(this.#execPath, ['--max-old-space-size=16', PROGRAM], {
       cwd: '/',
       env: {},
       detached: true,
       stdio: ['pipe', 'ignore', 'ignore'],
     });
-    this.#process = guard;
+    this.#guard = guard;
     const over = (): void => {
-      if (this.#process === guard) this.#process = undefined;
+      if (this.#guard === guard) this.#guard = undefined;
     };
     guard.on('error', over).on('exit', over).unref();
     guard.stdin.on('error', over);
@@ -56,26 +56,4 @@ class Guard {
   }
 }
 
-/** It ends with its input, by nothing else that is sent to a whole service: a stop ends the gateway first. */
-const SCRIPT = `
-const groups = new Set();
-let held = '';
-for (const name of ['SIGINT', 'SIGTERM', 'SIGHUP']) process.on(name, () => undefined);
-const signal = (name) => {
-  for (const pid of groups) {
-    try { process.kill(-pid, name); } catch { groups.delete(pid); }
-  }
-};
-process.stdin.setEncoding('utf8');
-process.stdin.on('error', () => undefined);
-process.stdin.on('data', (text) => {
-  const lines = (held + text).split('\\n');
-  held = lines.pop();
-  for (const line of lines) groups[line[0] === '+' ? 'add' : 'delete'](Number(line.slice(1)));
-});
-process.stdin.on('close', () => {
-  signal('SIGTERM');
-  if (groups.size === 0) process.exit();
-  setTimeout(() => { signal('SIGKILL'); process.exit(); }, 2000);
-});
-`;
+const PROGRAM = decodeURIComponent(new URL('../child-guard.js', import.meta.url).pathname);
