@@ -30,7 +30,7 @@ export interface StdioOptions {
   readonly input: Readable;
   /** Nobody else writes to it. It is left open. */
   readonly output: Writable;
-  /** Longest message in bytes; a longer one is answered -32600 at its end, and never held. Default 2 000 000. */
+  /** Longest message in bytes; a longer one is answered -32600, never held, and skipped. Default 2 000 000. */
   readonly max_line_bytes?: number;
   /** A write that the client has not taken after so long ends the service. Default 5 000. */
   readonly write_timeout_ms?: number;
@@ -119,8 +119,7 @@ class StdioService {
     this.#framer = new LineFramer({
       max_line_bytes,
       onLine: (line) => this.#line(line),
-      onTooLong: () => undefined,
-      onLongEnd: ({ answer }) => this.#tooLong(answer),
+      onTooLong: ({ answer }) => this.#tooLong(answer),
     });
     this.#listen(input);
   }

@@ -82,7 +82,7 @@ describe('stdio service', () => {
         [undefined, -32700],
         [undefined, -32600],
         [undefined, -32600],
-        [undefined, -32600],
+        [2, -32600],
         [3, -32601],
         [4, -32022],
         [5, undefined],
