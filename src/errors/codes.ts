@@ -149,7 +149,7 @@ export const CODES = {
     400,
     -32602,
     'The request lacks something its revision requires.',
-    'A required _meta field is missing or a progressToken is out of bounds.',
+    'A required _meta field is missing, a progressToken is out of bounds, or the filter of subscriptions/listen is not valid.',
     'Send the fields that the revision requires.',
   ),
   COMPONENT_NOT_FOUND: row(

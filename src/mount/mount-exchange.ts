@@ -79,6 +79,7 @@ export class MountExchange extends ValueExchange {
   complete(): void {
     if (this.ended || this.#writer === undefined) return this.leave();
     this.#cancel?.('drain');
+    if (this.ended) return;
     this.#writer.write(Buffer.from(`event: message\ndata: ${listenEnd(this.#call.id as string)}\n\n`));
     this.#writer.end('drain');
   }

@@ -40,8 +40,8 @@ export interface ProxiedOptions {
   readonly max_streams?: number | undefined;
   /** Age at which a connection is closed after its answer, ± 20 %; default 300 000. Streams end by themselves. */
   readonly connection_max_age_ms?: number | undefined;
-  /** Largest event of an event stream; default 4 194 304 bytes. Beyond it the stream ends with an error event. */
-  readonly max_event_bytes?: number | undefined;
+  /** Largest event of an event stream in bytes. Beyond it the stream ends with an error event. */
+  readonly max_event_bytes: number;
   /** Largest JSON answer; default 268 435 456 bytes. Beyond it: 502 `UPSTREAM_BROKEN`, or a cut body if it had begun. */
   readonly max_response_bytes?: number | undefined;
 }
@@ -89,7 +89,7 @@ export function createProxied(options: ProxiedOptions, deps: ProxiedDeps): Proxi
     seal,
     log: createRatedLog(deps.log, clock),
     tools: createToolsLearner(telemetry, clock),
-    max_event_bytes: options.max_event_bytes ?? 4_194_304,
+    max_event_bytes: options.max_event_bytes,
     max_response_bytes: options.max_response_bytes ?? 268_435_456,
   };
   let health: Health = 'starting';

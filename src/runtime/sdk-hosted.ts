@@ -46,7 +46,7 @@ export interface SdkHostedRuntime extends Runtime {
   readonly load: ExecutorLoad;
 }
 
-const MAX_EVENT_BYTES = 4_194_304;
+const MAX_EVENT_BYTES = 8_000_000;
 const MAX_RESPONSE_BYTES = 268_435_456;
 const SESSION_TTL_S = 60;
 

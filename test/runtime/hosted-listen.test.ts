@@ -119,7 +119,7 @@ describe('hosted subscriptions', () => {
       { resourceSubscriptions: uris(1001) },
     ]) {
       const answer = await listen(host, filter).done;
-      assert.deepEqual([answer.by, answer.rpc_code], ['respond', -32602], JSON.stringify(filter)?.slice(0, 60));
+      assert.deepEqual([answer.by, answer.status, answer.rpc_code], ['respond', 400, -32602], JSON.stringify(filter)?.slice(0, 60));
     }
     const most = listen(host, { resourceSubscriptions: uris(1000) });
     assert.equal(messages(most)[0].params.notifications.resourceSubscriptions.length, 1000);

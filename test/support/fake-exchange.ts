@@ -43,6 +43,8 @@ export interface FakeExchange extends Exchange {
   flow(): void;
   /** The client leaves, the deadline passes. */
   cancel(reason: EndReason): void;
+  /** The gateway drains: what the call ends with is still sent. */
+  drain(): void;
 }
 
 export function createFakeExchange(init: FakeExchangeInit = {}): FakeExchange {
@@ -134,6 +136,10 @@ class Fake implements FakeExchange {
     this.#held = false;
     this.#queued = 0;
     setImmediate(() => this.#drain?.());
+  }
+
+  drain(): void {
+    this.#cancel?.('drain');
   }
 
   cancel(reason: EndReason): void {

@@ -60,7 +60,10 @@ export async function openProxied(
   const log = makeLog();
   const told = createTold();
   const seal = createSessionSeal({ keys: ['test secret'], ttl_s: 3600, clock: realClock });
-  const runtime = createProxied({ name: 'alpha', url, ...options }, { log, clock: realClock, telemetry: told.telemetry, seal, ...deps });
+  const runtime = createProxied(
+    { name: 'alpha', url, max_event_bytes: 8_000_000, ...options },
+    { log, clock: realClock, telemetry: told.telemetry, seal, ...deps },
+  );
   await runtime.start(new AbortController().signal);
   return {
     runtime,

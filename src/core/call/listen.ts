@@ -5,28 +5,43 @@ import { faultReply } from './reply.js';
 import type { CoreEnvironment, CoreRequest, Prepared } from './request.js';
 import { resourceExists } from './resources.js';
 
-/**
- * `subscriptions/listen`: what was asked for and can come. A URI counts if the resource exists for this caller. At most 1 000 URIs
- * of at most 4 096 characters.
- */
-export function prepareListen(server: ServerRuntime, request: CoreRequest, env: CoreEnvironment): Prepared {
-  const bad = (detail: string) => faultReply(request, { code: 'INVALID_ARGUMENTS', detail });
-  const { notifications } = request.params;
-  if (!isObject(notifications)) return bad('params.notifications must be an object.');
+/** What one `subscriptions/listen` asks for, whether it can come or not. */
+export interface ListenFilter {
+  readonly tools: boolean;
+  readonly prompts: boolean;
+  readonly resources: boolean;
+  readonly uris: readonly string[];
+}
+
+/** Reads `params.notifications`, for a server of any kind. A text says what is wrong. At most 1 000 URIs of at most 4 096 characters. */
+export function readListenFilter(notifications: unknown): ListenFilter | string {
+  if (!isObject(notifications)) return 'params.notifications must be an object.';
   const { toolsListChanged, promptsListChanged, resourcesListChanged, resourceSubscriptions } = notifications;
   for (const flag of [toolsListChanged, promptsListChanged, resourcesListChanged]) {
-    if (flag !== undefined && typeof flag !== 'boolean') return bad('the list flags of params.notifications must be true or false.');
+    if (flag !== undefined && typeof flag !== 'boolean') return 'the list flags of params.notifications must be true or false.';
   }
   const uris = resourceSubscriptions ?? [];
   if (!Array.isArray(uris) || !uris.every((uri) => typeof uri === 'string' && uri.length <= MAX_URI))
-    return bad(`params.notifications.resourceSubscriptions must hold URIs of at most ${MAX_URI} characters.`);
-  if (uris.length > MAX_URIS) return bad(`params.notifications.resourceSubscriptions has more than ${MAX_URIS} URIs.`);
+    return `params.notifications.resourceSubscriptions must hold URIs of at most ${MAX_URI} characters.`;
+  if (uris.length > MAX_URIS) return `params.notifications.resourceSubscriptions has more than ${MAX_URIS} URIs.`;
+  return {
+    tools: toolsListChanged === true,
+    prompts: promptsListChanged === true,
+    resources: resourcesListChanged === true,
+    uris: [...new Set(uris as string[])],
+  };
+}
+
+/** `subscriptions/listen`: what was asked for and can come. A URI counts if the resource exists for this caller. */
+export function prepareListen(server: ServerRuntime, request: CoreRequest, env: CoreEnvironment): Prepared {
+  const asked = readListenFilter(request.params.notifications);
+  if (typeof asked === 'string') return faultReply(request, { code: 'INVALID_PARAMS', detail: asked });
   const publishes: Published = server.definition.changes?.publishes ?? {};
-  const known = publishes.updates === true ? uris.filter((uri: string) => resourceExists(server, request, env, uri)) : [];
+  const known = publishes.updates === true ? asked.uris.filter((uri) => resourceExists(server, request, env, uri)) : [];
   const wanted: Wanted = {
-    tools: toolsListChanged === true && publishes.tools === true && server.methods.has('tools/list'),
-    prompts: promptsListChanged === true && publishes.prompts === true && server.methods.has('prompts/list'),
-    resources: resourcesListChanged === true && publishes.resources === true && server.methods.has('resources/list'),
+    tools: asked.tools && publishes.tools === true && server.methods.has('tools/list'),
+    prompts: asked.prompts && publishes.prompts === true && server.methods.has('prompts/list'),
+    resources: asked.resources && publishes.resources === true && server.methods.has('resources/list'),
     uris: new Set<string>(known),
   };
   const any = wanted.tools || wanted.prompts || wanted.resources || wanted.uris.size > 0;

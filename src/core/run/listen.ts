@@ -92,7 +92,7 @@ class Subscription {
     );
   }
 
-  /** The stream ended, and not by its source. */
+  /** The stream ends, and not by its source. A drain completes it, since the client is still there. */
   stop(reason: EndReason): void {
     if (this.#over) return;
     this.#over = true;
@@ -100,6 +100,9 @@ class Subscription {
     this.#stop.abort(reason);
     // A source that waits is woken by the signal; its own end is its own matter.
     this.#source?.return?.().then(undefined, () => undefined);
+    if (reason !== 'drain') return;
+    send(this.#writer, this.#complete);
+    this.#writer.end('drain', 'ok');
   }
 
   async #pump(free: boolean, open: () => AsyncIterable<Change>): Promise<void> {

@@ -1,16 +1,9 @@
-import type { AnswerWriter } from '../../contract/runtime.js';
+import type { AnswerWriter, EndReason } from '../../contract/runtime.js';
+import type { ListenFilter } from '../../core/call/listen.js';
 import type { ErrorCode } from '../../errors/codes.js';
 import { GatewayError } from '../../errors/error.js';
 import { SUBSCRIPTION_KEY } from './incoming.js';
 import type { Waiting } from './peer.js';
-
-/** What one subscription asks for, or was promised. */
-export interface Filter {
-  readonly tools: boolean;
-  readonly prompts: boolean;
-  readonly resources: boolean;
-  readonly uris: readonly string[];
-}
 
 /** A notice for subscriptions: one of the lists changed, or one resource was updated. */
 export type Notice = { readonly kind: 'tools' | 'prompts' | 'resources' } | { readonly kind: 'updated'; readonly uri: string };
@@ -25,21 +18,24 @@ export class Listener implements Waiting {
   /** Raw JSON text. */
   readonly #id: string;
   readonly #request_id: string;
+  /** JSON text. */
+  readonly #server_info: string;
   readonly #behind = new Map<string, string>();
-  #filter: Filter | undefined;
+  #filter: ListenFilter | undefined;
   #uris: ReadonlySet<string> = new Set();
   #slow = false;
   #over = false;
 
-  constructor(writer: AnswerWriter, id: string, request_id: string) {
+  constructor(writer: AnswerWriter, id: string, request_id: string, server_info: string) {
     this.#writer = writer;
     this.#id = id;
     this.#request_id = request_id;
+    this.#server_info = server_info;
     writer.onDrain(() => this.#flush());
   }
 
   /** Promises what the filter names. Nothing: the stream is completed at once. */
-  acknowledge(filter: Filter): void {
+  acknowledge(filter: ListenFilter): void {
     if (this.#over) return;
     this.#filter = filter;
     this.#uris = new Set(filter.uris);
@@ -64,12 +60,13 @@ export class Listener implements Waiting {
       this.#send(notice.kind, `{"jsonrpc":"2.0","method":"notifications/${notice.kind}/list_changed","params":{${this.#stamp}}}`);
   }
 
-  /** The successful end (MCP 2026-07-28, Subscriptions, "Graceful Closure"). */
-  complete(): void {
+  /** The successful end, with who answers, as every result (MCP 2026-07-28, Subscriptions, "Graceful Closure"). */
+  complete(reason: EndReason = 'source'): void {
     if (this.#over) return;
     this.#over = true;
-    this.#write(`{"jsonrpc":"2.0","id":${this.#id},"result":{"resultType":"complete",${this.#stamp}}}`);
-    this.#writer.end('source', 'ok');
+    const meta = `"${SUBSCRIPTION_KEY}":${this.#id},"io.modelcontextprotocol/serverInfo":${this.#server_info}`;
+    this.#write(`{"jsonrpc":"2.0","id":${this.#id},"result":{"resultType":"complete","_meta":{${meta}}}}`);
+    this.#writer.end(reason, 'ok');
   }
 
   /** The client has left. */

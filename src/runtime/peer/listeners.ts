@@ -1,9 +1,10 @@
 import type { Clock } from '../../contract/clock.js';
 import type { Call, Exchange } from '../../contract/runtime.js';
+import { readListenFilter } from '../../core/call/listen.js';
 import { GatewayError } from '../../errors/error.js';
 import { ask } from './ask.js';
 import type { Handshake } from './handshake.js';
-import { type Filter, Listener, type Notice } from './listener.js';
+import { Listener, type Notice } from './listener.js';
 import type { Peer } from './peer.js';
 
 /** The modern subscriptions on one legacy server. A resource is subscribed to once, for as long as anybody listens. */
@@ -11,13 +12,15 @@ export class Listeners {
   readonly #peer: Peer;
   readonly #clock: Clock;
   readonly #changes: Handshake['changes'];
+  readonly #server_info: string;
   readonly #all = new Set<Listener>();
   readonly #watched = new Map<string, number>();
 
-  constructor(peer: Peer, clock: Clock, { changes }: Handshake) {
+  constructor(peer: Peer, clock: Clock, { changes, server_info }: Handshake) {
     this.#peer = peer;
     this.#clock = clock;
     this.#changes = changes;
+    this.#server_info = server_info;
   }
 
   offer(notice: Notice): void {
@@ -25,20 +28,22 @@ export class Listeners {
   }
 
   open(call: Call, exchange: Exchange): void {
-    const asked = readFilter(call.body);
+    const { params } = JSON.parse(call.body.toString()) as { readonly params?: { readonly notifications?: unknown } };
+    const asked = readListenFilter(params?.notifications);
     if (typeof asked === 'string') return exchange.fail(new GatewayError('INVALID_PARAMS', { detail: asked }));
     if (!exchange.accepts_events)
       return exchange.fail(new GatewayError('NOT_ACCEPTABLE', { detail: 'subscriptions/listen answers with an event stream.' }));
     const writer = exchange.events([]);
     if (writer === undefined) return;
-    const listener = new Listener(writer, call.id as string, call.head.id);
+    const listener = new Listener(writer, call.id as string, call.head.id, this.#server_info);
     // A place among the waiting: the end of the server is told to it as to any call.
     const place = this.#peer.open(listener);
     if (place === undefined) return listener.lost('UPSTREAM_ENDED');
     this.#all.add(listener);
     const held = new Set<string>();
-    exchange.onCancel(() => {
-      listener.leave();
+    exchange.onCancel((reason) => {
+      if (reason === 'drain') listener.complete('drain');
+      else listener.leave();
       this.#all.delete(listener);
       this.#peer.forget(place);
       for (const uri of held) this.#unwatch(uri);
@@ -93,24 +98,3 @@ export class Listeners {
 }
 
 const SUBSCRIBE_MS = 10_000;
-const MAX_URIS = 1000;
-const MAX_URI = 4096;
-
-/** What the request asks for; a text says what is wrong with it. */
-function readFilter(body: Uint8Array): Filter | string {
-  const { params } = JSON.parse(new TextDecoder().decode(body)) as { params?: { notifications?: unknown } };
-  const given = params?.notifications;
-  if (typeof given !== 'object' || given === null || Array.isArray(given)) return 'params.notifications must be an object.';
-  const { toolsListChanged, promptsListChanged, resourcesListChanged, resourceSubscriptions = [] } = given as Record<string, unknown>;
-  if ([toolsListChanged, promptsListChanged, resourcesListChanged].some((flag) => flag !== undefined && typeof flag !== 'boolean'))
-    return 'the list flags of params.notifications must be true or false.';
-  const uris = resourceSubscriptions;
-  if (!Array.isArray(uris) || uris.length > MAX_URIS || !uris.every((uri) => typeof uri === 'string' && uri.length <= MAX_URI))
-    return `params.notifications.resourceSubscriptions must hold at most ${MAX_URIS} URIs of at most ${MAX_URI} characters.`;
-  return {
-    tools: toolsListChanged === true,
-    prompts: promptsListChanged === true,
-    resources: resourcesListChanged === true,
-    uris: [...new Set(uris as string[])],
-  };
-}

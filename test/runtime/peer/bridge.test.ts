@@ -130,7 +130,18 @@ describe('modern clients of a legacy child', () => {
       seen([(await nothing.done).body.toString()]).map(({ method, result }) => method ?? result.resultType),
       ['notifications/subscriptions/acknowledged', 'complete'],
     );
-    assert.equal((await listen('9', { toolsListChanged: 1 }).done).error?.code, 'INVALID_PARAMS');
+    const bad = await listen('9', { toolsListChanged: 1 }).done;
+    assert.deepEqual([bad.status, bad.error?.code, bad.error?.rpc], [400, 'INVALID_PARAMS', -32602]);
+    const drained = listen('10', { toolsListChanged: true });
+    await drained.wrote(1);
+    drained.drain();
+    const { reason, outcome, body } = await drained.done;
+    assert.deepEqual([reason, outcome], ['drain', 'ok']);
+    assert.deepEqual(seen([body.toString()]).at(-1), {
+      jsonrpc: '2.0',
+      id: 10,
+      result: { resultType: 'complete', _meta: { ...stamp(10)._meta, ...SERVER } },
+    });
     const crash = bench.tool('crash');
     assert.equal((await crash.done).error?.code, 'UPSTREAM_ENDED');
     const end = await lists.done;
