@@ -2,22 +2,22 @@ import { type ChildProcess, spawn } from 'node:child_process';
 import type { ProcessHost } from '../contract/process-host.js';
 
 /**
- * Has a child's process group ended even when this process is killed: a small process of its own, one for all children of a host,
- * waits at the other end of a pipe that closes with us, and then sends SIGTERM and two seconds later SIGKILL to every group that
- * is left. Returns what says that the group is gone. A host without `execPath` has no guard.
+ * Has the process groups of children ended even when this process is killed: a small process of its own, one for all children of a
+ * host, waits at the other end of a pipe that closes with us, and then sends SIGTERM and two seconds later SIGKILL to every group
+ * that is left. It runs before the first child does. Undefined for a host without `execPath`.
  */
-export function guardGroup(host: ProcessHost, pid: number): () => void {
-  if (host.execPath === undefined) return () => undefined;
+export function guardOf(host: ProcessHost): Guard | undefined {
+  if (host.execPath === undefined) return undefined;
   let guard = GUARDS.get(host);
   if (guard === undefined) GUARDS.set(host, (guard = new Guard(host.execPath)));
-  guard.add(pid);
-  return () => guard.remove(pid);
+  guard.start();
+  return guard;
 }
 
-/** One a process, as the process is: whoever starts children as this host shares it. */
+/** One for each process that runs children: every runtime of it shares the guard. */
 const GUARDS = new WeakMap<ProcessHost, Guard>();
 
-class Guard {
+export class Guard {
   readonly #execPath: string;
   readonly #groups = new Set<number>();
   #guard: ChildProcess | undefined;
@@ -28,8 +28,7 @@ class Guard {
 
   add(pid: number): void {
     this.#groups.add(pid);
-    if (this.#guard === undefined) this.#start();
-    else this.#guard.stdin?.write(`+${pid}\n`);
+    this.#guard?.stdin?.write(`+${pid}\n`);
   }
 
   remove(pid: number): void {
@@ -37,8 +36,9 @@ class Guard {
     this.#guard?.stdin?.write(`-${pid}\n`);
   }
 
-  /** One that was killed is started again with the next child. It keeps nobody from ending. */
-  #start(): void {
+  /** Starts it unless it runs. One that was killed is started again with the next child. It keeps nobody from ending. */
+  start(): void {
+    if (this.#guard !== undefined) return;
     const guard = spawn(this.#execPath, ['--max-old-space-size=16', PROGRAM], {
       cwd: '/',
       env: {},

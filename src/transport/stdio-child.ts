@@ -6,7 +6,7 @@ import { LineFramer } from '../wire/line.js';
 import type { Launched } from './launched.js';
 import type { Pipe, PipeEnd } from './pipe.js';
 import { createRatedLog } from './rated-log.js';
-import { guardGroup } from './stdio-child-guard.js';
+import { guardOf } from './stdio-child-guard.js';
 import { killGroup, signalGroup } from './stdio-group.js';
 import { type LastWords, listenToStderr } from './stdio-stderr.js';
 import { throttle } from './stdio-throttle.js';
@@ -74,6 +74,7 @@ class StdioChild implements Launched, Pipe {
         if (!this.#closed) this.onTooLong(line, true);
       },
     });
+    const guard = guardOf(deps.host);
     try {
       this.#child = spawn(command, [...args], { cwd, env, detached: true, shell: false, stdio: ['pipe', 'pipe', 'pipe'] });
     } catch (error) {
@@ -81,8 +82,10 @@ class StdioChild implements Launched, Pipe {
       this.#later(() => this.#notStarted(error));
       return;
     }
+    const { pid } = this.#child;
+    if (pid !== undefined) guard?.add(pid);
+    if (pid !== undefined) void this.gone.then(() => guard?.remove(pid));
     this.#words = this.#listen(this.#child, env);
-    if (this.#child.pid !== undefined) void this.gone.then(guardGroup(deps.host, this.#child.pid));
   }
 
   get pipe(): Pipe {

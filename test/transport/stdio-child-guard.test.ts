@@ -7,14 +7,16 @@ import { repositoryPath } from '../support/repository.js';
 import { isAlive } from '../support/stdio/bench.js';
 
 // The shell and its child ignore the end of their input and SIGTERM: only SIGKILL ends them.
-const STUBBORN = `trap '' TERM; sh -c 'trap "" TERM; echo $$ >> pids; while :; do sleep 1; done' & echo $$ >> pids; while :; do sleep 1; done`;
+const STUBBORN = `trap '' TERM; sh -c 'trap "" TERM; echo $$ >> pids; while :; do sleep 1; done' & echo $$ >> pids; echo up >&2; while :; do sleep 1; done`;
 
 describe('children of a gateway that is killed', () => {
   it('end with it, stubborn ones and what they started too', { timeout: 60_000 }, async () => {
     const { folder, remove } = folderWith({});
     const main = repositoryPath('dist/src/main.js');
     const args = [main, 'run', '--port', '0', '--ops-port', '0', '--', 'sh', '-c', STUBBORN];
-    const gateway = spawn(process.execPath, args, { cwd: folder, stdio: 'ignore' });
+    const gateway = spawn(process.execPath, args, { cwd: folder, stdio: ['ignore', 'pipe', 'ignore'] });
+    let log = '';
+    gateway.stdout.on('data', (chunk: Buffer) => void (log += chunk.toString()));
     const pids = (): readonly number[] => {
       try {
         return readFileSync(`${folder}/pids`, 'utf8').trim().split('\n').map(Number);
@@ -27,7 +29,7 @@ describe('children of a gateway that is killed', () => {
       assert.ok(done());
     };
     try {
-      await until(() => pids().length >= 2);
+      await until(() => pids().length >= 2 && log.includes('"stderr":"up"'));
       assert.ok(pids().every(isAlive));
       gateway.kill('SIGKILL');
       await until(() => !pids().some(isAlive));
