@@ -31,18 +31,12 @@ describe('upstream: a list of connections', () => {
     assert.deepEqual([other.takeAll(), other.size, other.delete(a)], [[b, a], 0, false]);
   });
 
-  it('loses one in constant time: twice as many do not cost four times as much', () => {
-    const cost = (count: number): number => {
-      const list = new ConnectionList();
-      const all = some(count);
-      for (const connection of all) list.push(connection);
-      const began = performance.now();
-      for (const connection of all) list.delete(connection);
-      return performance.now() - began;
-    };
-    cost(10_000);
-    const best = (count: number): number => Math.min(...[1, 2, 3, 4, 5].map(() => cost(count)));
-    // 65 535 are allowed; searching for each took seconds, and sixteen times as many take sixteen times as long here.
-    assert.ok(best(160_000) < 64 * best(10_000) + 5);
+  it('loses one in constant time: half a million leave in less than the seconds that a search for each of 65 535 took', () => {
+    const list = new ConnectionList();
+    const all = some(500_000);
+    for (const connection of all) list.push(connection);
+    const began = performance.now();
+    for (const connection of all) list.delete(connection);
+    assert.ok(performance.now() - began < 5_000);
   });
 });
