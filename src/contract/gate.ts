@@ -69,7 +69,8 @@ export interface RequestGate {
   decide(head: RequestHead, context: GateContext): GateDecision | Promise<GateDecision>;
   /**
    * A second, stricter look once the body was scanned. Called for legacy-era messages, whose method and name no header
-   * binds, before the runtime runs; `pass` or `refuse` only. For the modern era `decide` sees the same names in `head.claims`.
+   * binds, before the runtime runs; `pass` or `refuse` only. For the modern era `decide` sees the same names in `head.claims`; a modern
+   * message that has one in its body alone (a task without `Mcp-Name`) is asked about here too.
    */
   decideCall?(call: CallSummary, head: RequestHead, context: GateContext): GateDecision | Promise<GateDecision>;
   /** Ends what the gate owns. Called once, also after a failed start. */

@@ -44,6 +44,8 @@ export interface Telemetry {
   /** `code_class` is `2xx` … `5xx`, or `error` when there was no answer. */
   upstreamAnswered(runtime: string, code_class: string): void;
   upstreamConnected(runtime: string, seconds: number): void;
+  /** A request of an MCP server to its client was refused, or dropped, in the client's place. */
+  questionRefused(runtime: string, method: string): void;
   /** Tool names of a server's own `tools/list` answer: from now on they may be label values (at most 200 a route). */
   toolsListed(route: string, names: readonly string[]): void;
   drainKilled(kind: 'connection' | 'stream' | 'call' | 'child', count: number): void;

@@ -34,8 +34,8 @@ export interface Gated {
   readonly runtime: Runtime;
   readonly trace?: RequestTrace | undefined;
   /**
-   * The gates' second look at a message whose method no header binds: a legacy one, or a modern notification that came without
-   * `Mcp-Method`. Undefined when no gate takes one. It calls `proceed` to go on; a refusal is its own to send.
+   * The gates' second look at a message whose method or name no header binds: a legacy one, a modern notification that came without
+   * `Mcp-Method`, or a modern request that names a task in its body alone. Undefined when no gate takes one. It calls `proceed` to go on; a refusal is its own to send.
    */
   readonly judge: ((summary: CallSummary, id: string | undefined, proceed: () => void) => void) | undefined;
 }
@@ -54,7 +54,9 @@ export function serveMessage(gated: Gated, body: Buffer, exchange: ServedExchang
   const { era, revision, method, name, kind, id, progress_token } = admitted.value;
   const call: Call = { era, revision, method, name, kind, id, progress_token, body, head, identity, facts, route, trace };
   if (trace !== undefined) traceCall(trace, call, envelope.meta);
-  if (gated.judge !== undefined && (era === 'legacy' || head.claims.method === undefined))
+  // The header of a task may be left out: then the body alone names it.
+  const unnamed = era === 'legacy' || head.claims.method === undefined || (name !== undefined && head.claims.name === undefined);
+  if (gated.judge !== undefined && unnamed)
     gated.judge(call, kind === 'request' ? id : undefined, () => run(call, gated.runtime, exchange));
   else run(call, gated.runtime, exchange);
 }

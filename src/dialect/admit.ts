@@ -69,7 +69,10 @@ function checkModern(envelope: Envelope, claims: Claims): Refused | undefined {
   const field = nameField(method);
   if (field === undefined) return undefined;
   const name = envelope[field];
-  if (name === claims.name || name === undefined) return undefined;
+  if (name === claims.name) return undefined;
+  if (field === 'taskId' && claims.name === undefined) return undefined;
+  if (name === undefined)
+    return field === 'taskId' ? headerMismatch(`Mcp-Name names a task, but params.${field} is no string.`) : undefined;
   return headerMismatch(`Mcp-Name is "${toEcho(claims.name ?? '')}", but params.${field} is "${toEcho(name)}".`);
 }
 
@@ -85,6 +88,6 @@ function refuseInitialize(declared: string | undefined): Refused {
 /** A request that acts on something must name it: without a name no policy could judge what the server might read. */
 function checkSubject(envelope: Envelope): Refused | undefined {
   const field = nameField(envelope.method);
-  if (field === undefined || envelope[field] !== undefined) return undefined;
+  if (field === undefined || field === 'taskId' || envelope[field] !== undefined) return undefined;
   return refuse('INVALID_PARAMS', `${envelope.method} needs params.${field} as a string.`);
 }

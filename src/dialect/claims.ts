@@ -12,15 +12,15 @@ import { decodeFieldText, isFieldText } from './sentinel.js';
  * What the MCP request headers claim, read before the gates and before the body (MCP 2026-07-28, Streamable HTTP, "Request
  * Metadata"). No `MCP-Protocol-Version`: legacy 2025-03-26, not declared. One that names no served revision: `UNSUPPORTED_VERSION`.
  * A modern POST needs `Mcp-Method`, and `Mcp-Name` for the methods that name something; they, the version and each `Mcp-Param-*`
- * come at most once and decode strictly, else `HEADER_MISMATCH`. Of a legacy request only the version is read: its other MCP
- * headers are bound to nothing. With `defer`, what is settled with the body is passed on as a modern claim without method and
+ * come at most once and decode strictly, else `HEADER_MISMATCH`. Of a legacy request the version is read and, of a POST, the form of its
+ * `Mcp-Param-*`, which go on; its other MCP headers are bound to nothing. With `defer`, what is settled with the body is passed on as a modern claim without method and
  * name: an unknown revision, which `admitMessage` always refuses, then with the request's id, and a missing `Mcp-Method`, which
  * it allows to a notification alone.
  */
 export function readClaims(headers: HeaderView, http_method: string, unsettled: 'refuse' | 'defer' = 'refuse'): Outcome<Claims> {
   const version = readOnce(headers, 'mcp-protocol-version', 'MCP-Protocol-Version');
   if (!version.ok) return version;
-  if (version.value === undefined) return UNDECLARED;
+  if (version.value === undefined) return legacyPost(headers, http_method) ?? UNDECLARED;
   const revision = trimOws(version.value);
   if (revision === '' || revision.includes(',') || !isFieldText(revision)) {
     return headerMismatch(`MCP-Protocol-Version must be one date such as ${MODERN}, not "${toEcho(revision)}".`);
@@ -28,7 +28,14 @@ export function readClaims(headers: HeaderView, http_method: string, unsettled: 
   if (!isServed(revision)) {
     return unsettled === 'refuse' ? unsupportedVersion(revision) : claim(revision);
   }
-  if (!isModern(revision)) return { ok: true, value: { era: 'legacy', revision, declared: true, method: undefined, name: undefined } };
+  if (!isModern(revision)) {
+    return (
+      legacyPost(headers, http_method) ?? {
+        ok: true,
+        value: { era: 'legacy', revision, declared: true, method: undefined, name: undefined },
+      }
+    );
+  }
   return http_method === 'POST' ? readModern(headers, unsettled) : claim(MODERN);
 }
 
@@ -41,6 +48,11 @@ const claim = (revision: string, method?: string, name?: string): Outcome<Claims
   ok: true,
   value: { era: 'modern', revision, declared: true, method, name },
 });
+
+/** What is wrong with the headers of a legacy POST that go on. */
+function legacyPost(headers: HeaderView, http_method: string): ReturnType<typeof checkParams> {
+  return http_method === 'POST' ? checkParams(headers.raw) : undefined;
+}
 
 function readModern(headers: HeaderView, unsettled: 'refuse' | 'defer'): Outcome<Claims> {
   const method = readOnce(headers, 'mcp-method', 'Mcp-Method');
@@ -55,7 +67,7 @@ function readModern(headers: HeaderView, unsettled: 'refuse' | 'defer'): Outcome
   if (!name.ok) return name;
   const field = nameField(method_name);
   if (name.value === undefined) {
-    if (field === undefined) return claim(MODERN, method_name);
+    if (field === undefined || field === 'taskId') return claim(MODERN, method_name);
     return headerMismatch(`Mcp-Name is missing; ${method_name} needs it to mirror params.${field}.`);
   }
   const decoded = decodeFieldText(trimOws(name.value));

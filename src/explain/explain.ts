@@ -174,6 +174,7 @@ const SILENT_TELEMETRY: Telemetry = {
   callerLimited: ignore,
   upstreamAnswered: ignore,
   upstreamConnected: ignore,
+  questionRefused: ignore,
   toolsListed: ignore,
   drainKilled: ignore,
   drained: ignore,

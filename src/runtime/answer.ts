@@ -51,6 +51,8 @@ export interface ProxiedParts {
   readonly clock: Clock;
   readonly seal: SessionSeal;
   readonly tools: ToolsLearner;
+  /** A request of the server to its client was dropped. */
+  questionRefused(method: string): void;
   readonly max_event_bytes: number;
   readonly max_response_bytes: number;
 }

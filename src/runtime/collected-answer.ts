@@ -47,6 +47,7 @@ export class CollectedAnswer implements Answer {
     const data = withoutBom(event.data);
     const verdict = judgeAnswer(data);
     if (verdict.progress) exchange.progressed();
+    else if (verdict.kind === 'request' && verdict.method !== 'ping') parts.questionRefused(verdict.method ?? '');
     const own = verdict.complete && verdict.kind === 'response' ? ownAnswer(call, data, verdict, false) : undefined;
     if (own === undefined) return;
     this.#over = true;

@@ -89,6 +89,7 @@ export function createProxied(options: ProxiedOptions, deps: ProxiedDeps): Proxi
     seal,
     log: createRatedLog(deps.log, clock),
     tools: createToolsLearner(telemetry, clock),
+    questionRefused: (method) => telemetry.questionRefused(name, method),
     max_event_bytes: options.max_event_bytes,
     max_response_bytes: options.max_response_bytes ?? 268_435_456,
   };

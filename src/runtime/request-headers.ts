@@ -37,7 +37,7 @@ export const POST_FIELDS: readonly string[] = ['content-type', 'application/json
 
 /**
  * What one upstream request carries beside the fixed head: flat name, value, by allowlist (MCP Streamable HTTP, "Request Metadata"). From the client come only the MCP
- * headers that the gateway has compared with the body, `Mcp-Param-*` unchanged, trace context, and `Last-Event-ID` on a
+ * headers that the gateway has compared with the body, the `Mcp-Param-*` of a POST in either era unchanged, trace context, and `Last-Event-ID` on a
  * legacy GET. A name in the client's `Connection` field changes nothing.
  */
 export function requestHeaders(call: Call, session: string | undefined, identity: string | undefined): string[] {
@@ -46,6 +46,7 @@ export function requestHeaders(call: Call, session: string | undefined, identity
   if (session !== undefined) headers.push('mcp-session-id', session);
   if (identity !== undefined && identityName !== undefined) headers.push(identityName, identity);
   const modern = call.era === 'modern';
+  const posted = call.kind !== 'get_stream' && call.kind !== 'session_end';
   if (call.trace !== undefined) pushTrace(headers, call.trace);
   const traced = call.trace === undefined ? 0 : TRACE;
   const raw = call.head.headers.raw;
@@ -59,7 +60,7 @@ export function requestHeaders(call: Call, session: string | undefined, identity
     if (single !== undefined) {
       if ((taken & single) !== 0 || !wanted(single, modern, call.kind)) continue;
       taken |= single;
-    } else if ((lower !== 'tracestate' || traced !== 0) && !(modern && lower.startsWith('mcp-param-') && lower !== identityName)) continue;
+    } else if ((lower !== 'tracestate' || traced !== 0) && !(posted && lower.startsWith('mcp-param-') && lower !== identityName)) continue;
     headers.push(lower, raw[i + 1] as string);
   }
   return headers;

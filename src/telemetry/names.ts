@@ -80,6 +80,11 @@ export const METRICS = {
   upstream_requests_total: counter('Answers of an upstream by status class; error means there was no answer.', 'runtime', 'code_class'),
   upstream_connect_seconds: histogram('Time to open a connection to an upstream.', CONNECT_BUCKETS, 'runtime'),
   upstream_connections: gauge('Connections and requests of an upstream pool: free, running, pending or queued.', 'runtime', 'state'),
+  questions_refused_total: counter(
+    'Requests of MCP servers to their clients, such as elicitation/create, that the gateway refused or dropped because no client could be asked.',
+    'runtime',
+    'mcp_method',
+  ),
   config_reloads_total: counter('Reloads of the config by what came of them: succeeded or failed.', 'outcome'),
   config_last_reload_success: gauge('1 when the last reload, or the start, put the config in force; 0 when it was refused.'),
   drain_state: gauge('0 serving, 1 draining, 2 closing, 3 closed.'),

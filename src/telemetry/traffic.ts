@@ -11,6 +11,7 @@ import {
   METHODS,
   OUTCOMES,
   positions,
+  QUESTIONS,
   STREAM_KINDS,
   VERDICTS,
 } from './closed-sets.js';
@@ -37,6 +38,7 @@ export function createTraffic(catalog: Catalog): Telemetry {
   const refusals = new Bounded(MAX_NAMES, (route) => cells(catalog.counterFamily('streams_refused_total'), LIMIT_REASONS, route));
   const limited = new Bounded(MAX_NAMES, (route) => cells(catalog.counterFamily('callers_limited_total'), LIMITED_KINDS, route));
   const answers = new Bounded(MAX_NAMES, (runtime) => cells(catalog.counterFamily('upstream_requests_total'), CODE_CLASSES, runtime));
+  const questions = new Bounded(MAX_NAMES, (runtime) => cells(catalog.counterFamily('questions_refused_total'), QUESTIONS, runtime));
   const connects = byName(MAX_NAMES, catalog.histogramFamily('upstream_connect_seconds'));
   const operations = createOperations(catalog);
 
@@ -66,6 +68,7 @@ export function createTraffic(catalog: Catalog): Telemetry {
     streamRefused: (route, reason) => void (refusals.get(route)(reason).value += 1),
     callerLimited: (route, kind) => void (limited.get(route)(kind).value += 1),
     upstreamAnswered: (runtime, codeClass) => void (answers.get(runtime)(codeClass).value += 1),
+    questionRefused: (runtime, method) => void (questions.get(runtime)(method).value += 1),
     upstreamConnected: (runtime, seconds) => observe(connects.get(runtime), seconds),
     toolsListed: operations.toolsListed,
     drainKilled: (kind, count) => void (killed(kind).value += count),

@@ -89,7 +89,7 @@ export class GatheredBytes {
   take(): Buffer {
     const bytes = this.#held?.take() ?? (this.#parts.length === 1 ? this.#parts[0]! : Buffer.concat(this.#parts, this.#length));
     this.clear();
-    return Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length);
+    return Buffer.isBuffer(bytes) ? bytes : Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length);
   }
 
   clear(): void {

@@ -19,6 +19,8 @@ export interface Envelope {
   readonly name: string | undefined;
   /** `params.uri`, decoded, when it is a string. */
   readonly uri: string | undefined;
+  /** `params.taskId`, decoded, when it is a string. */
+  readonly taskId: string | undefined;
   /** Raw JSON text of `params._meta.progressToken`. */
   readonly progress_token: string | undefined;
   readonly meta: EnvelopeMeta;
@@ -102,7 +104,7 @@ const LEVELS = [
 ] as const;
 
 const [JSONRPC, ID, METHOD, PARAMS_OBJECT, RESULT, ERROR] = [0, 1, 2, 3, 4, 5];
-const [META_OBJECT, NAME, URI, REQUESTED_VERSION] = [STRIDE, STRIDE + 1, STRIDE + 2, STRIDE + 3];
+const [META_OBJECT, NAME, URI, REQUESTED_VERSION, TASK_ID] = [STRIDE, STRIDE + 1, STRIDE + 2, STRIDE + 3, STRIDE + 8];
 const [PROGRESS_TOKEN, META_VERSION, CLIENT_INFO, CLIENT_CAPABILITIES] = [2 * STRIDE, 2 * STRIDE + 1, 2 * STRIDE + 2, 2 * STRIDE + 3];
 const [TRACEPARENT, TRACESTATE] = [2 * STRIDE + 7, 2 * STRIDE + 8];
 
@@ -194,6 +196,7 @@ class Reading {
       method,
       name: this.#plain(NAME, 'params.name'),
       uri: this.#plain(URI, 'params.uri'),
+      taskId: this.#plain(TASK_ID, 'params.taskId'),
       progress_token: this.#progressToken(),
       meta: this.#meta(),
       requested_version: this.#plain(REQUESTED_VERSION, 'params.protocolVersion'),

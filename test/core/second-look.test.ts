@@ -34,11 +34,14 @@ function serve(body: string, claims: Claims, judge = true): readonly string[] {
   return seen;
 }
 
-test('gates take a second look where no header bound the method, and only there', () => {
+test('gates take a second look where no header bound the method or the name, and only there', () => {
   assert.deepEqual(serve(LIST, bound), ['run request tools/list']);
   assert.deepEqual(serve(CANCELLED, unbound), ['judge notifications/cancelled undefined']);
   assert.deepEqual(serve(CANCELLED, unbound, false), ['run notification notifications/cancelled']);
   assert.deepEqual(serve('{"jsonrpc":"2.0","id":1,"method":"tools/list"}', legacy), ['judge tools/list 1']);
+  const task = LIST.replace('tools/list', 'tasks/get').replace('{"_meta"', '{"taskId":"t","_meta"');
+  assert.deepEqual(serve(task, { ...MODERN, method: 'tasks/get', name: 't' }), ['run request tasks/get']);
+  assert.deepEqual(serve(task, { ...MODERN, method: 'tasks/get', name: undefined }), ['judge tasks/get 1']);
 });
 
 // requirement: HTTP-60

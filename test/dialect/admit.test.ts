@@ -186,3 +186,18 @@ test('what a client wrote is echoed in part and in visible ASCII', () => {
   const { detail } = fault(request('tools/call', `"name":"é\\u001b[31m${'x'.repeat(200)}",${META}`), modern('tools/call', 'y'.repeat(100)));
   assert.equal(detail, `Mcp-Name is "${'y'.repeat(64)}…", but params.name is "??[31m${'x'.repeat(58)}…".`);
 });
+
+test('a task is what both header and body name: another one, or one in the header alone, is a mismatch', () => {
+  for (const method of ['tasks/get', 'tasks/update', 'tasks/cancel']) {
+    const task = request(method, `"taskId":"größe",${META}`);
+    assert.equal(admitted(task, modern(method, 'größe')).name, 'größe');
+    assert.equal(admitted(task, modern(method)).name, 'größe');
+    assert.equal(fault(task, modern(method, 'WRONG')).detail, 'Mcp-Name is "WRONG", but params.taskId is "gr??e".');
+    for (const other of ['', '"taskId":7,', '"name":"t","uri":"t",']) {
+      assert.equal(fault(request(method, `${other}${META}`), modern(method, 't')).code, 'HEADER_MISMATCH', other);
+      assert.equal(admitted(request(method, `${other}${META}`), modern(method)).name, undefined, 'what it lacks is the server’s to say');
+    }
+    assert.equal(admitted(request(method, '"taskId":"t"'), legacy('2025-11-25')).name, 't');
+  }
+  assert.equal(admitted(request('tasks/result', '"taskId":"t"'), legacy('2025-11-25')).name, 't');
+});

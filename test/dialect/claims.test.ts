@@ -152,13 +152,33 @@ test('Mcp-Param fields come once each and decode; what they say is the server’
   );
   assert.equal(fault([...named('x'), 'Mcp-Param-A', 'é']).code, 'HEADER_MISMATCH');
   assert.equal(
-    claims(['MCP-Protocol-Version', '2025-11-25', 'Mcp-Param-A', 'é', 'Mcp-Param-A', 'é', 'Mcp-Name', 'a', 'Mcp-Name', 'b']).name,
+    claims(['MCP-Protocol-Version', '2025-11-25', 'Mcp-Param-A', 'e', 'Mcp-Param-B', 'e', 'Mcp-Name', 'a', 'Mcp-Name', 'b']).name,
     undefined,
   );
+  for (const legacy of [[], ['MCP-Protocol-Version', '2025-11-25'], ['MCP-Protocol-Version', '2025-03-26']]) {
+    for (const odd of [
+      ['Mcp-Param-A', 'a', 'mcp-param-a', 'a'],
+      ['Mcp-Param-A', 'é'],
+      ['Mcp-Param-A', '=?base64?SGVsbG8?='],
+    ]) {
+      assert.equal(fault([...legacy, ...odd]).code, 'HEADER_MISMATCH', `${legacy} ${odd}`);
+      for (const method of ['GET', 'DELETE']) assert.equal(readClaims(view(...legacy, ...odd), method).ok, true, 'nothing of it goes on');
+    }
+  }
 });
 
 test('a modern call asks for three headers', () => {
   const headers = view(...named('x'), ...Array.from({ length: 60 }, (_, i) => [`X-Header-${i}`, 'v']).flat());
   assert.equal(readClaims(headers, 'POST').ok, true);
   assert.equal(headers.asked, 3);
+});
+
+test('a request about a task may leave out Mcp-Name; where it is sent it is read as strictly as any', () => {
+  for (const method of ['tasks/get', 'tasks/update', 'tasks/cancel']) {
+    const head = [...VERSION, 'Mcp-Method', method];
+    assert.equal(claims(head).name, undefined);
+    assert.equal(claims([...head, 'Mcp-Name', wrap('größe')]).name, 'größe');
+    assert.equal(fault([...head, 'Mcp-Name', 'a', 'Mcp-Name', 'a']).code, 'HEADER_MISMATCH');
+    assert.equal(fault([...head, 'Mcp-Name', 'é']).code, 'HEADER_MISMATCH');
+  }
 });

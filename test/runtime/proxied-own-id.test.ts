@@ -189,4 +189,20 @@ describe('proxied: the id that a client gets is its own', () => {
       }
     }
   });
+
+  it('a question to a client that takes JSON only is dropped and counted', async () => {
+    const lines = [
+      '{"jsonrpc":"2.0","id":"q","method":"elicitation/create","params":{}}',
+      '{"jsonrpc":"2.0","id":"p","method":"ping"}',
+      bodies('1')[0],
+    ];
+    answer = (_request, response) =>
+      void response.writeHead(200, { 'Content-Type': 'text/event-stream' }).end(lines.map((line) => `data: ${line}\n\n`).join(''));
+    const result = await bench.send(legacyCall('tools/call', { name: 'x' }), { accepts_events: false }).done;
+    assert.equal(result.body.toString(), bodies('1')[0]);
+    assert.deepEqual(
+      bench.told.filter((line) => line.startsWith('question')),
+      ['question alpha elicitation/create'],
+    );
+  });
 });

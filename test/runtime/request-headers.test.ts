@@ -75,7 +75,7 @@ describe('upstream request headers', () => {
     ]);
   });
 
-  it('a legacy call carries its own version and session, never modern headers; one without a version gets none', () => {
+  it('a legacy call carries its own version, session and parameters, no other modern headers; one without a version gets none', () => {
     const headers = { 'Mcp-Session-Id': 'sealed', 'Mcp-Method': 'tools/list', 'Mcp-Name': 'x', 'Mcp-Param-A': '1', 'Last-Event-ID': '7' };
     const call = legacyCall('tools/list', {}, { headers });
     assert.deepEqual(requestHeaders(call, 'upstream-session', undefined), [
@@ -83,9 +83,31 @@ describe('upstream request headers', () => {
       'upstream-session',
       'mcp-protocol-version',
       '2025-11-25',
+      'mcp-param-a',
+      '1',
     ]);
     const silent = { ...call, head: { ...call.head, headers: { ...call.head.headers, raw: ['Mcp-Session-Id', 'stale'] } } };
     assert.deepEqual(requestHeaders(silent, undefined, undefined), []);
+  });
+
+  it('parameters go on with every POST of both eras, but for the name of the identity header; with no GET or DELETE', () => {
+    const headers = { 'Mcp-Param-Owner': 'x', 'MCP-PARAM-WHO': 'forged' };
+    const route = { forward_identity_header: 'mcp-param-who' };
+    const kinds = [
+      ['request', '1'],
+      ['notification', undefined],
+      ['response', '1'],
+    ] as const;
+    const sent = (call: ReturnType<typeof legacyCall>): string[] => requestHeaders(call, undefined, 'true identity');
+    for (const [kind, id] of kinds) {
+      for (const call of [legacyCall('tools/call', {}, { headers, route, over: { kind, id } }), modernCall('x', {}, { headers, route })]) {
+        const fields = sent(call);
+        assert.deepEqual([fields[fields.indexOf('mcp-param-owner') + 1], fields.includes('forged')], ['x', false], kind);
+        assert.equal(fields.filter((name) => name === 'mcp-param-who').length, 1);
+      }
+    }
+    for (const kind of ['get_stream', 'session_end'] as const)
+      assert.equal(sent(legacyBare(kind, { headers, route })).includes('mcp-param-owner'), false);
   });
 
   it('Last-Event-ID goes with a legacy GET only', () => {

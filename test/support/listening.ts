@@ -181,6 +181,7 @@ function countingTelemetry(count: (name: string) => void, records: RequestRecord
     callerLimited: (_route, kind) => count(`callerLimited ${kind}`),
     upstreamAnswered: () => undefined,
     upstreamConnected: () => undefined,
+    questionRefused: () => undefined,
     toolsListed: () => undefined,
     drainKilled: (kind) => count(`killed ${kind}`),
     drained: () => count('drained'),

@@ -36,6 +36,7 @@ export function createTold(): Told {
     upstreamConnected: (runtime: string, seconds: number) => void lines.push(`connected ${runtime} ${seconds < 10}`),
     callerLimited: (route: string, kind: string) => void lines.push(`limited ${route} ${kind}`),
     streamRefused: (route: string, reason: string) => void lines.push(`refused ${route} ${reason}`),
+    questionRefused: (runtime: string, method: string) => void lines.push(`question ${runtime} ${method}`),
     drainKilled: (kind: string, count: number) => void lines.push(`killed ${kind} ${count}`),
     toolsListed: (route: string, names: readonly string[]) => void lines.push(`tools ${route} ${names.join(',')}`),
   } as unknown as Telemetry;

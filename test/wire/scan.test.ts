@@ -24,7 +24,7 @@ const params = (inner: string): string => request(`,"params":{${inner}}`);
 
 test('a request is read into its parts', () => {
   const text = params(
-    '"name":"größe \\u00e9","uri":"file:///a","protocolVersion":"x","arguments":{"__proto__":1},"_meta":{"progressToken":"t\\n","io.modelcontextprotocol/protocolVersion":"2026-07-28","io.modelcontextprotocol/clientInfo":{},"io.modelcontextprotocol/clientCapabilities":{"a":[]}}',
+    '"name":"größe \\u00e9","uri":"file:///a","taskId":"t\\u00e9","protocolVersion":"x","arguments":{"__proto__":1},"_meta":{"progressToken":"t\\n","io.modelcontextprotocol/protocolVersion":"2026-07-28","io.modelcontextprotocol/clientInfo":{},"io.modelcontextprotocol/clientCapabilities":{"a":[]}}',
   );
   assert.deepEqual(good(` \n${text}\r\t`), {
     kind: 'request',
@@ -33,6 +33,7 @@ test('a request is read into its parts', () => {
     method: 'tools/call',
     name: 'größe é',
     uri: 'file:///a',
+    taskId: 'té',
     progress_token: '"t\\n"',
     meta: {
       present: true,

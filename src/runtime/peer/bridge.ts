@@ -64,10 +64,9 @@ export class Bridge implements Audience {
    * can be about, that call is told why, since the server may never answer it.
    */
   request(_line: Uint8Array, envelope: Envelope): void {
-    const { id, method } = envelope;
+    const { method } = envelope;
     if (!QUESTIONS.has(method)) return this.peer.refuse(envelope, 'This client has no such method.');
-    const message = 'Modern clients share this server and cannot be asked; a legacy client can.';
-    this.peer.say(`{"jsonrpc":"2.0","id":${id},"error":{"code":-32021,"message":"${message}"}}`);
+    this.peer.refuse(envelope, 'Modern clients share this server and cannot be asked; a legacy client can.', -32021);
     const [only] = this.#calls;
     if (this.#calls.size === 1 && method !== 'roots/list') only?.refuse('MISSING_CAPABILITY', refusal(method));
   }

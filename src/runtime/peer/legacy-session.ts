@@ -31,7 +31,10 @@ export class LegacySession implements Audience {
   readonly #parts: SessionParts;
   readonly #calls = new Set<PeerCall>();
   /** Requests of the peer that the client has not answered, by raw id. `held`: it went to the client's own stream. */
-  readonly #asked = new Map<string, { readonly line: Uint8Array; readonly since_ms: number; readonly held: boolean }>();
+  readonly #asked = new Map<
+    string,
+    { readonly line: Uint8Array; readonly envelope: Envelope; readonly since_ms: number; readonly held: boolean }
+  >();
   readonly #stream = new SessionStream();
   #handshake: ClientHandshake | undefined;
   #used_ms: number;
@@ -102,10 +105,10 @@ export class LegacySession implements Audience {
     const raw = envelope.id as string;
     // Before its handshake is answered the client has no session to answer in.
     if (envelope.method === 'ping' || !this.started) return this.#peer.refuse(envelope, 'The client has not been introduced yet.');
-    if (this.#asked.size >= MAX_ASKED || this.#asked.has(raw)) return this.#refuse(raw);
+    if (this.#asked.size >= MAX_ASKED || this.#asked.has(raw)) return this.#refuse(envelope);
     const way = this.#ask(line);
-    if (way === undefined) return this.#refuse(raw);
-    this.#asked.set(raw, { line, since_ms: this.#parts.clock.mono_ms(), held: way === 'held' });
+    if (way === undefined) return this.#refuse(envelope);
+    this.#asked.set(raw, { line, envelope, since_ms: this.#parts.clock.mono_ms(), held: way === 'held' });
   }
 
   /** A log message belongs to the only call that runs; what else is said is for the client's own stream. */
@@ -123,12 +126,12 @@ export class LegacySession implements Audience {
   tick(now_ms: number): void {
     if (this.#asked.size === 0) return;
     for (const call of this.#calls) call.patience();
-    for (const [id, { line, since_ms, held }] of this.#asked) {
+    for (const [id, { line, envelope, since_ms, held }] of this.#asked) {
       const unheard = held && this.#stream.holds(line);
       if (now_ms - since_ms < (unheard ? MAX_UNHEARD_MS : MAX_ASKED_MS)) continue;
       if (unheard) this.#stream.drop(line);
       this.#asked.delete(id);
-      this.#refuse(id);
+      this.#refuse(envelope);
     }
   }
 
@@ -207,8 +210,8 @@ export class LegacySession implements Audience {
     return this.#stream.push(line) ? 'held' : undefined;
   }
 
-  #refuse(id: string): void {
-    this.#peer.say(`{"jsonrpc":"2.0","id":${id},"error":{"code":-32603,"message":"The client could not be asked."}}`);
+  #refuse(envelope: Envelope): void {
+    this.#peer.refuse(envelope, 'The client could not be asked.', -32603);
   }
 }
 

@@ -53,7 +53,12 @@ export interface PeerRuntime extends Runtime {
 export function createPeerRuntime(options: PeerRuntimeOptions, deps: PeerRuntimeDeps): PeerRuntime {
   const { clock } = deps;
   const log = createRatedLog(deps.log, clock);
-  const starter = new Starter(options, { ...deps, log, launch: () => deps.launch() });
+  const starter = new Starter(options, {
+    ...deps,
+    log,
+    launch: () => deps.launch(),
+    refused: (method) => deps.telemetry.questionRefused(options.name, method),
+  });
   const supervisor = new Supervisor(
     { ...options.bridge, start_timeout_ms: options.start_timeout_ms, max_waiting: options.max_pending, version: options.version },
     { starter, clock, log: deps.log },

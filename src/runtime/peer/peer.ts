@@ -27,6 +27,8 @@ export interface PeerOptions {
   /** Requests that may wait for an answer. One more is refused. */
   readonly max_pending: number;
   junk(reason: JunkReason): void;
+  /** A request of the peer was refused. */
+  refused(method: string): void;
   /** The peer is gone, and every waiting request was told. */
   ended(end: PipeEnd): void;
 }
@@ -90,11 +92,12 @@ export class Peer {
 
   /**
    * Answers a request of the peer for which there is no client: `ping` with an empty result (MCP 2025-11-25, Ping), all else with
-   * -32601. A server may ask at any moment, during the handshake too, and wait for the answer before it goes on.
+   * `code`. A server may ask at any moment, during the handshake too, and wait for the answer before it goes on.
    */
-  refuse({ id, method }: Envelope, why: string): void {
-    if (method === 'ping') this.say(`{"jsonrpc":"2.0","id":${id},"result":{}}`);
-    else this.say(`{"jsonrpc":"2.0","id":${id},"error":{"code":-32601,"message":${JSON.stringify(why)}}}`);
+  refuse({ id, method }: Envelope, why: string, code = -32601): void {
+    if (method === 'ping') return void this.say(`{"jsonrpc":"2.0","id":${id},"result":{}}`);
+    this.#options.refused(method);
+    this.say(`{"jsonrpc":"2.0","id":${id},"error":{"code":${code},"message":${JSON.stringify(why)}}}`);
   }
 
   /** Ends the pipe; whoever waits is told `code`. */

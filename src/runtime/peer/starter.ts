@@ -18,6 +18,8 @@ export interface StarterDeps {
   readonly log: RatedLog;
   launch(): Launched;
   junk(reason: JunkReason): void;
+  /** A request of a peer was refused. */
+  refused(method: string): void;
   /** A peer ended that nobody had ended. */
   ended(end: PipeEnd): void;
 }
@@ -56,6 +58,7 @@ export class Starter {
     const peer: Peer = new Peer(launched.pipe, {
       max_pending: this.#options.max_pending,
       junk: this.#deps.junk,
+      refused: this.#deps.refused,
       ended: (end) => {
         this.#ended(end, peer, launched);
         ended(end);

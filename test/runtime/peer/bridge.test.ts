@@ -69,6 +69,11 @@ describe('modern clients of a legacy child', () => {
     assert.match(textOf(await asked.done), /-32021/);
     assert.equal(textOf(await other.done), 'fine');
     assert.match(textOf(await bench.tool('ask', { id: 6, method: 'roots/list' }).done), /cannot be asked/);
+    const counted = bench.told.filter((line) => line.startsWith('question '));
+    assert.deepEqual(
+      counted.map((line) => line.split(' ').at(-1)),
+      ['elicitation/create', 'elicitation/create', 'roots/list'],
+    );
   });
 
   it('a notification of a modern client is accepted and cancels nobody', async () => {

@@ -16,6 +16,7 @@ function open(max_pending = 4) {
   const sent: string[] = [];
   const junk: string[] = [];
   const ends: string[] = [];
+  const refused: string[] = [];
   const pipe: Pipe & { full: boolean } = {
     full: false,
     send: (line) => !pipe.full && sent.push(Buffer.from(line).toString()) > 0,
@@ -24,14 +25,19 @@ function open(max_pending = 4) {
     onClose: () => undefined,
     close: () => undefined,
   };
-  const peer = new Peer(pipe, { max_pending, junk: (reason) => void junk.push(reason), ended: (end) => void ends.push(end) });
+  const peer = new Peer(pipe, {
+    max_pending,
+    junk: (reason) => void junk.push(reason),
+    refused: (method) => void refused.push(method),
+    ended: (end) => void ends.push(end),
+  });
   const told: string[] = [];
   const waiting = (name: string): Waiting => ({
     answered: (_line, { outcome }) => void told.push(`${name} answered ${outcome}`),
     noticed: (_line, kind) => void told.push(`${name} ${kind}`),
     lost: (code) => void told.push(`${name} lost ${code}`),
   });
-  return { peer, pipe, sent, junk, ends, told, waiting, says: (text: string) => pipe.onMessage(bytes(text)) };
+  return { peer, pipe, sent, junk, ends, refused, told, waiting, says: (text: string) => pipe.onMessage(bytes(text)) };
 }
 
 describe('a peer', () => {
@@ -181,5 +187,15 @@ describe('the back-off', () => {
     assert.equal(backoff.troubled, false);
     backoff.failed();
     assert.equal(backoff.wait_ms, 250);
+  });
+});
+
+describe('a question of a peer', () => {
+  it('is counted by its method when it is refused; a ping is none', () => {
+    const { peer, refused, sent, says } = open();
+    for (const method of ['roots/list', 'elicitation/create', 'ping', 'made/up']) says(`{"jsonrpc":"2.0","id":1,"method":"${method}"}`);
+    assert.deepEqual(refused, ['roots/list', 'elicitation/create', 'made/up']);
+    assert.equal(sent.length, 4);
+    peer.close('DRAINING');
   });
 });
