@@ -1,7 +1,12 @@
 import assert from 'node:assert/strict';
-import { request as httpRequest, type IncomingMessage } from 'node:http';
+import { EventEmitter } from 'node:events';
+import { request as httpRequest, type IncomingMessage, type ServerResponse } from 'node:http';
 import { connect } from 'node:net';
+import { PassThrough } from 'node:stream';
 import { after, before, describe, it } from 'node:test';
+import type { Passed } from '../../src/contract/runtime.js';
+import { OpaqueExchange, type OpaqueParts } from '../../src/runtime/opaque-exchange.js';
+import { makeHead } from '../../src/testing.js';
 import { code, type Front, get, openFront } from '../support/opaque-front.js';
 import { delay } from '../support/proxied-bench.js';
 import { type Answering, startUpstream, type Upstream } from '../support/upstream.js';
@@ -96,6 +101,26 @@ describe('opaque http: streams and answers that do not come', () => {
     const lines = front.log.lines.length;
     await delay(20);
     assert.equal(front.log.lines.length, lines);
+  });
+
+  it('a counted body that breaks off or grows too large takes nothing down when nobody reads it', async () => {
+    const runs = [
+      (body: PassThrough) => void body.destroy(),
+      (body: PassThrough) => void body.destroy(new Error('reset')).on('error', () => {}),
+      (body: PassThrough) => void body.write('too long'),
+    ];
+    for (const run of runs) {
+      const response = new EventEmitter() as ServerResponse;
+      Object.assign(response, { headersSent: true });
+      const head = makeHead({ id: 'r1', method: 'POST', path: '/console/x', query: '', headers: {} });
+      const passed = { head, identity: undefined, facts: {}, prefix: '/console' } as unknown as Passed;
+      const body = new PassThrough();
+      const counted = new OpaqueExchange({} as OpaqueParts, {} as IncomingMessage, response, passed).counted(body, 4);
+      const closed = new Promise((resolve) => counted.once('close', resolve));
+      run(body);
+      await closed;
+      assert.equal(counted.errored instanceof Error, true);
+    }
   });
 
   it('far more than 128 streams are open at once', async () => {
