@@ -54,8 +54,8 @@ const trace = (tracing: Tracing | undefined): void => {
   traced?.gateDecided('token', 'identify', '', 0.00002);
   traced?.called(call, undefined, undefined);
   traced?.outgoing();
-  traced?.handedOver();
-  traced?.handedBack();
+  traced?.upstreamStarted();
+  traced?.upstreamResponded();
   traced?.answered();
   traced?.ended(records[1] as RequestRecord);
   if (kept.spans.length > 255) kept.spans.length = 0;

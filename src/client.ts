@@ -1,6 +1,7 @@
 // The client: `import { connect } from 'portcullis/client'`.
-import { findTransport } from './assembly/find-transport.js';
+
 import type { Transport, TransportHost } from './contract/transport.js';
+import { findTransport } from './modules/find-transport.js';
 import { SILENT } from './silent-log.js';
 import { systemClock } from './system-clock.js';
 
@@ -23,7 +24,7 @@ export type {
   Tool,
   ToolResult,
 } from './client/options.js';
-export type { Subscription, Wishes } from './client/subscription.js';
+export type { Subscription, SubscriptionFilter } from './client/subscription.js';
 export type {
   AudioContent,
   ContentBlock,

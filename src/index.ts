@@ -12,7 +12,7 @@ export type { Log } from './contract/log.js';
 export { CODES, type ErrorCode, type ErrorRow } from './errors/codes.js';
 export { ConfigError, type ConfigProblem } from './errors/error.js';
 export type { Gateway } from './gateway.js';
-export type { DrainResult } from './listener/drain.js';
+export type { DrainResult } from './listener/socket/drain.js';
 export { createHub, defineServer, defineTool, RpcError, type Server, type ServerDefinition, ToolError } from './server.js';
 export { version } from './version.js';
 

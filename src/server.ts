@@ -58,10 +58,9 @@ export type {
   ToolAnnotations,
   ToolDefinition,
 } from './contract/server.js';
-export { RpcError, ToolError } from './core/call/errors.js';
+export { RpcError, ToolError } from './core/call/run-handler.js';
 export { defineServer } from './core/define/define-server.js';
-export { acceptedContent, elicit, elicitUrl, listRoots, sample } from './core/define/questions.js';
-export { defineTool, type TypedTool } from './core/define/typed.js';
+export { acceptedContent, defineTool, elicit, elicitUrl, listRoots, sample, type TypedTool } from './core/define/questions.js';
 export { createDispatch, type Dispatch, type DispatchAnswer, type DispatchContext, type DispatchMessage } from './core/dispatch.js';
 export { createHttpHandler, type HttpHandler, type HttpHandlerOptions } from './core/http/handler.js';
 export { createHub } from './core/hub.js';

@@ -41,9 +41,9 @@ describe('architecture', () => {
     assert.ok(forged('src/wire/scan.ts', './src/errors/error.ts'));
     assert.ok(!forged('src/wire/scan.ts', './src/core/serve.ts'));
     assert.ok(!forged('src/wire/scan.ts', 'node:fs'));
-    assert.ok(!forged('src/listener/server.ts', 'prom-client'));
-    assert.ok(!forged('src/core/serve.ts', './src/listener/server.ts'));
-    assert.ok(!forged('src/runtime/proxied.ts', 'fastify'));
+    assert.ok(!forged('src/listener/request/server.ts', 'prom-client'));
+    assert.ok(!forged('src/core/serve.ts', './src/listener/request/server.ts'));
+    assert.ok(!forged('src/runtime/proxied/proxied.ts', 'fastify'));
     assert.ok(!forged('src/config/load.ts', './src/gateway.ts'));
     assert.ok(!forged('src/config/load.ts', undefined));
     assert.ok(!forged('src/new-folder/file.ts', './src/contract/gate.ts'));

@@ -5,7 +5,7 @@ import { describe, it } from 'node:test';
 import { promisify } from 'node:util';
 import { createDispatch, type Server } from '../src/server.js';
 import { makeClock } from '../src/testing/clock.js';
-import { makeIdentity } from '../src/testing/context.js';
+import { makeIdentity } from '../src/testing/head.js';
 import { repositoryPath } from './support/repository.js';
 
 type Json = ReturnType<typeof JSON.parse>;

@@ -1,7 +1,25 @@
-import { defineGate, type GateDecision, type RequestGate } from 'portcullis/gate';
-import { toGlobs } from './glob.js';
-import { Options } from './options.js';
-import { climbs } from './uri.js';
+import { defineGate, type GateDecision, type RequestGate, type Static, Type } from 'portcullis/gate';
+
+const globs = (description: string) =>
+  Type.Optional(
+    Type.Array(Type.String({ minLength: 1, maxLength: 256 }), {
+      maxItems: 1_000,
+      description: `${description} * is any run of characters.`,
+    }),
+  );
+/** The options of the method-allow gate. A key left out allows all of its kind, an empty list none. */
+const Options = Type.Object(
+  {
+    methods: globs('MCP methods, e.g. tools/*. Legacy clients also need initialize and notifications/*.'),
+    tools: globs('Tools of tools/call.'),
+    prompts: globs('Prompts of prompts/get.'),
+    resources: globs('URIs of resources/read, resources/subscribe and resources/unsubscribe.'),
+  },
+  { additionalProperties: false, minProperties: 1 },
+);
+
+/** Characters of a text that is compared at all; a longer one matches nothing but a bare `*`. */
+const MAX_TEXT_CHARS = 4_096;
 
 const PASS: GateDecision = { kind: 'pass' };
 const refuse = (code: string, message: string): GateDecision => ({ kind: 'refuse', status: 403, code, message, about: 'call' });
@@ -65,3 +83,44 @@ function toJudge(options: Options): (method: string, name: string | undefined) =
     }
   };
 }
+
+/**
+ * True for texts that one of the patterns describes as a whole. Case counts; `*` is any run of characters, empty too, `/` too;
+ * nothing else is special. Time is linear in text and pattern: the parts between the stars are looked for from left to right,
+ * each once, and the leftmost find is always good enough.
+ */
+export function toGlobs(patterns: readonly string[]): (text: string) => boolean {
+  if (patterns.includes('*')) return () => true;
+  const exact = new Set(patterns.filter((pattern) => !pattern.includes('*')));
+  const starred = patterns.filter((pattern) => pattern.includes('*')).map((pattern) => pattern.split('*'));
+  return (text) => text.length <= MAX_TEXT_CHARS && (exact.has(text) || starred.some((parts) => matches(parts, text)));
+}
+
+/** `parts` are what stands around the stars: at least two, the first at the text's start, the last at its end. */
+function matches(parts: readonly string[], text: string): boolean {
+  const first = parts[0] as string;
+  const last = parts[parts.length - 1] as string;
+  const end = text.length - last.length;
+  if (first.length > end || !text.startsWith(first) || !text.endsWith(last)) return false;
+  let at = first.length;
+  for (let i = 1; i < parts.length - 1; i += 1) {
+    const part = parts[i] as string;
+    const found = text.indexOf(part, at);
+    if (found === -1 || found + part.length > end) return false;
+    at = found + part.length;
+  }
+  return true;
+}
+
+/**
+ * True when a URI has a `.` or `..` segment, written out, escaped, escaped twice or with backslashes: whoever resolves it ends up
+ * elsewhere than where the text seems to point (RFC 3986 section 5.2.4).
+ */
+export function climbs(uri: string): boolean {
+  // Every run of escaped percent signs in one pass: unwinding them one by one costs the square of a hostile URI's length.
+  const once = uri.toLowerCase().replace(/%(?:25)+/g, '%');
+  const plain = once.replaceAll('%2e', '.').replaceAll('%2f', '/').replaceAll('%5c', '/').replaceAll('\\', '/');
+  return plain.split(/[/?#]/).some((segment) => segment === '.' || segment === '..');
+}
+
+type Options = Static<typeof Options>;

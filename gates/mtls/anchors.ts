@@ -3,8 +3,8 @@ import { resolve } from 'node:path';
 import type { GateHost } from 'portcullis/gate';
 import { type Certificate, readCertificate } from './certificate.js';
 import { whyNotIssuer } from './chain.js';
+import { Fault } from './codes.js';
 import { fromPem } from './encoding.js';
-import { Fault } from './fault.js';
 
 /** The client CAs of a PEM file, as they are now. */
 export interface Anchors {

@@ -1,9 +1,8 @@
-import { X509Certificate } from 'node:crypto';
+import { hash, X509Certificate } from 'node:crypto';
+import { type Fault, malformed } from './codes.js';
 import { DerError } from './der.js';
 import { OID, readTbs, type Tbs } from './extensions.js';
-import { type Fault, malformed } from './fault.js';
 import { readSans, type San } from './sans.js';
-import { thumbprint } from './thumbprint.js';
 
 /** What is known of the client: from its certificate's own bytes or, where an option says so, from a trusted hop's text. */
 export interface ClientNames {
@@ -54,4 +53,9 @@ export function readCertificate(der: Uint8Array): Certificate | Fault {
 /** Node prints one escaped name a line, least specific first, ` + ` inside a multi-valued one: none of them can stand in a value. */
 function toRfc4514(lines: string | undefined): string {
   return (lines ?? '').split('\n').reverse().join(',').replaceAll(' + ', '+');
+}
+
+/** SHA-256 of a certificate's DER bytes in lower-case hex: `x5t#S256` of RFC 8705 section 3.1 in another alphabet. */
+export function thumbprint(der: Uint8Array): string {
+  return hash('sha256', der, 'hex');
 }

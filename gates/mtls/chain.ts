@@ -1,7 +1,7 @@
 import type { Certificate } from './certificate.js';
+import { Fault, malformed } from './codes.js';
 import { DerReader } from './der.js';
 import { OID } from './extensions.js';
-import { Fault, malformed } from './fault.js';
 
 /** When all certificates of a path are valid, milliseconds since the epoch. */
 export interface Window {

@@ -1,3 +1,5 @@
+import type { GateDecision } from 'portcullis/gate';
+
 /**
  * The refusals of the mtls gate. All are 403: a 401 must carry a challenge (RFC 9110 section 15.5.2) and no scheme asks
  * for a TLS certificate, while MCP clients answer a 401 by starting an OAuth flow that could not help them.
@@ -31,3 +33,30 @@ export const CODES = {
 } as const;
 
 export type Code = keyof typeof CODES;
+
+/** Why a certificate, or the header that carries one, is not believed. A value: parsers return it instead of what they read. */
+export class Fault {
+  readonly code: Code;
+  /** Told to the client after the code's meaning: what was found, what was expected. Never text from the header itself. */
+  readonly detail: string;
+
+  constructor(code: Code, detail: string) {
+    this.code = code;
+    this.detail = detail;
+  }
+}
+
+/** The header is there, but does not hold exactly one readable certificate. */
+export function malformed(detail: string): Fault {
+  return new Fault('CLIENT_CERTIFICATE_MALFORMED', detail);
+}
+
+/** The decision that tells a fault to the client. */
+export function refuse(fault: Fault): GateDecision {
+  return {
+    kind: 'refuse',
+    status: CODES[fault.code].status,
+    code: fault.code,
+    message: `${CODES[fault.code].meaning} ${fault.detail}`.trimEnd(),
+  };
+}

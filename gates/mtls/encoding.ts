@@ -1,4 +1,4 @@
-import { type Fault, malformed } from './fault.js';
+import { type Fault, malformed } from './codes.js';
 
 /** Certificates that one header may hold: a leaf and its issuers. */
 export const MAX_CHAIN = 8;

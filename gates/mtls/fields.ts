@@ -1,5 +1,5 @@
 import { type RequestHead, trimOws } from 'portcullis/gate';
-import { type Fault, malformed } from './fault.js';
+import { type Fault, malformed } from './codes.js';
 
 /** The identity fields of one head: a value or undefined for each wanted name, and how many lines spelt one of them. */
 export interface Fields {

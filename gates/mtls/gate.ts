@@ -1,15 +1,14 @@
+import { hash, timingSafeEqual } from 'node:crypto';
 import { LRUCache } from 'lru-cache';
 import { defineGate, type GateDecision, type GateHost, type RequestGate, type RequestHead } from 'portcullis/gate';
 import { type Anchors, openAnchors } from './anchors.js';
-import { CODES } from './codes.js';
-import { Fault, refuse } from './fault.js';
+import { CODES, Fault, refuse } from './codes.js';
 import { readFields } from './fields.js';
 import { createJudge, type Judge, type Verdict } from './judge.js';
 import { type MtlsOptions, Options } from './options.js';
 import { demandRules } from './rules.js';
+import type { Source } from './sources/create.js';
 import { createSource } from './sources/create.js';
-import type { Source } from './sources/source.js';
-import { createTrust } from './trust.js';
 
 /**
  * mtls: the client is who its TLS certificate says, from this listener's own TLS or from the header of a trusted
@@ -103,3 +102,18 @@ class MtlsGate implements RequestGate {
 }
 
 const IGNORED_HELP = 'Client certificate headers from a hop that is not trusted; they were not believed.';
+
+/**
+ * Says whether the hop that sent a head may speak for the client: its address is in `listener.trusted_proxies` and, when
+ * a secret is set, it sent that secret exactly once. The comparison takes the same time whatever was sent.
+ */
+function createTrust(secret: { readonly header: string; readonly value: string } | undefined): (head: RequestHead) => boolean {
+  if (secret === undefined) return (head) => head.peer.trusted;
+  const header = secret.header.toLowerCase();
+  const expected = digest(secret.value);
+  return (head) => head.peer.trusted && timingSafeEqual(digest(head.headers.get(header) ?? ''), expected);
+}
+
+function digest(text: string): Buffer {
+  return hash('sha256', text, 'buffer');
+}

@@ -1,12 +1,13 @@
 import type { GateDecision } from 'portcullis/gate';
-import { createAllow } from './allow.js';
 import { type Certificate, type ClientNames, readCertificate } from './certificate.js';
 import { checkLinks, checkPath, type Window } from './chain.js';
-import { Fault } from './fault.js';
+import { Fault } from './codes.js';
 import type { MtlsOptions } from './options.js';
-import { readPrincipal } from './principal.js';
-import type { Evidence } from './sources/source.js';
+import type { Evidence } from './sources/create.js';
 import { readSpiffeId } from './spiffe.js';
+
+/** Characters of a principal; a longer name is refused, never cut. */
+const MAX_PRINCIPAL_CHARS = 1_024;
 
 /** All that is decided about one certificate but the time: good between the two instants. */
 export interface Verdict extends Window {
@@ -89,3 +90,43 @@ function toDecision(principal: string, names: ClientNames, spiffe_id: string | u
 }
 
 const NO_SCOPES: ReadonlySet<string> = new Set();
+
+/**
+ * Says whether a certificate's names are allowed. A list that is empty asks nothing; each list that is not must hold one
+ * of the names; so lists are "or", kinds are "and".
+ */
+function createAllow(allow: MtlsOptions['allow']): (names: ClientNames, spiffe_id: string | undefined) => boolean {
+  const ids = new Set(allow.spiffe_ids.filter((id) => !id.endsWith('/*')));
+  const below = allow.spiffe_ids.filter((id) => id.endsWith('/*')).map((id) => id.slice(0, -1));
+  const dns = new Set(allow.dns_sans.map((name) => name.toLowerCase()));
+  const subjects = new Set(allow.subjects);
+  const sha256 = new Set(allow.sha256.map((hex) => hex.replaceAll(':', '').toLowerCase()));
+  const asks_spiffe = allow.spiffe_ids.length > 0;
+  return (names, spiffe_id) => {
+    if (asks_spiffe && !(spiffe_id !== undefined && (ids.has(spiffe_id) || below.some((prefix) => spiffe_id.startsWith(prefix)))))
+      return false;
+    if (dns.size > 0 && !names.sans.some((san) => san.type === 'dns' && dns.has(san.value.toLowerCase()))) return false;
+    if (subjects.size > 0 && !subjects.has(names.subject)) return false;
+    return sha256.size === 0 || sha256.has(names.sha256);
+  };
+}
+
+type PrincipalKind = NonNullable<MtlsOptions['principal']>;
+
+/** The name that identifies the caller. A certificate without it, or with several that could be it, is refused. */
+function readPrincipal(kind: PrincipalKind, names: ClientNames, spiffe_id: string | undefined): string | Fault {
+  const name = pick(kind, names, spiffe_id);
+  if (name === undefined || name === '')
+    return new Fault('CLIENT_CERTIFICATE_NOT_ALLOWED', `It does not have exactly one ${kind} to be known by.`);
+  if (name.length > MAX_PRINCIPAL_CHARS)
+    return new Fault('CLIENT_CERTIFICATE_NOT_ALLOWED', `Its ${kind} is longer than ${MAX_PRINCIPAL_CHARS} characters.`);
+  return name;
+}
+
+function pick(kind: PrincipalKind, names: ClientNames, spiffe_id: string | undefined): string | undefined {
+  if (kind === 'spiffe_id') return spiffe_id;
+  if (kind === 'subject') return names.subject;
+  if (kind === 'sha256') return names.sha256;
+  const dns = names.sans.filter((san) => san.type === 'dns');
+  return dns.length === 1 ? dns[0]?.value.toLowerCase() : undefined;
+}

@@ -1,4 +1,4 @@
-import { Fault } from './fault.js';
+import { Fault } from './codes.js';
 import type { San } from './sans.js';
 
 /** Characters of a SPIFFE ID (SPIFFE-ID section 2.3). */

@@ -1,5 +1,5 @@
 import { fieldText } from 'portcullis/gate';
-import { type Fault, malformed } from './fault.js';
+import { type Fault, malformed } from './codes.js';
 
 /** One element of `x-forwarded-client-cert`, added by one proxy: the values of each key, in lower case, as often as it came. */
 export type XfccElement = ReadonlyMap<string, readonly string[]>;

@@ -1,7 +1,7 @@
 import type { Endpoint } from './endpoint.js';
+import { SourceFailure } from './endpoint.js';
 import { type JsonObject, parseDocument } from './json-object.js';
 import { isSafeEndpoint } from './settings.js';
-import { SourceFailure } from './source-failure.js';
 
 /** Metadata of an issuer, and where it says the keys are. */
 export interface Discovered {

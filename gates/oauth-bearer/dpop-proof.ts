@@ -1,12 +1,13 @@
-import { hash } from 'node:crypto';
+import { createHmac, hash, randomBytes, timingSafeEqual } from 'node:crypto';
 import { calculateJwkThumbprint, compactVerify, EmbeddedJWK, type JWK } from 'jose';
 import type { Clock, RequestHead, RouteInfo } from 'portcullis/gate';
-import { createDpopNonces } from './dpop-nonce.js';
 import { isJsonObject, type JsonObject } from './json-object.js';
 import { parseJws } from './jws.js';
 import type { Options } from './options.js';
 import { createReplayStore } from './replay-store.js';
 import { toType } from './settings.js';
+
+const PERIOD_MS = 300_000;
 
 /** What a proof came to. `long`: it was not read. `full`: too many fresh proofs are remembered to tell a replay; nobody is at fault. */
 export type ProofCheck =
@@ -106,4 +107,29 @@ async function keyFault(proof: string, header: JsonObject, thumbprint: string, a
   } catch {
     return 'The signature of the DPoP proof is wrong.';
   }
+}
+
+/** Nonces that a DPoP proof must carry (RFC 9449 section 9). Nothing is stored: a nonce is a keyed hash of the time. */
+interface DpopNonces {
+  current(now_ms: number): string;
+  /** True for the nonce of this period and of the one before. */
+  accepts(nonce: unknown, now_ms: number): boolean;
+}
+
+/** Nonces change every five minutes. Without a secret they are known to this process alone. */
+export function createDpopNonces(secret: string | undefined): DpopNonces {
+  const key = secret ?? randomBytes(32);
+  const at = (period: number) => createHmac('sha256', key).update(`portcullis dpop nonce ${period}`).digest('base64url');
+  const periodOf = (now_ms: number) => Math.floor(now_ms / PERIOD_MS);
+  return {
+    current: (now_ms) => at(periodOf(now_ms)),
+    accepts: (nonce, now_ms) =>
+      typeof nonce === 'string' && [periodOf(now_ms), periodOf(now_ms) - 1].some((period) => isEqual(nonce, at(period))),
+  };
+}
+
+function isEqual(given: string, expected: string): boolean {
+  const bytes = Buffer.from(given);
+  const wanted = Buffer.from(expected);
+  return bytes.length === wanted.length && timingSafeEqual(bytes, wanted);
 }

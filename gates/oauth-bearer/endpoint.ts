@@ -1,6 +1,5 @@
 import { type Clock, type Egress, trimOws } from 'portcullis/gate';
 import { Agent, buildConnector, request } from 'undici';
-import { SourceFailure } from './source-failure.js';
 
 /** One request to an authorization server. */
 export interface EndpointRequest {
@@ -127,4 +126,28 @@ function headFault(status: number, headers: AnswerHeaders, expects: EndpointRequ
 function mediaType(headers: AnswerHeaders): string {
   const value = headers['content-type'];
   return typeof value === 'string' ? trimOws(value.split(';', 1)[0] ?? '').toLowerCase() : '';
+}
+
+/** Why a key source or an introspection endpoint gave nothing usable. Also the `outcome` label of its metric. */
+type FailureReason =
+  | 'timeout'
+  | 'unreachable'
+  | 'status'
+  | 'media_type'
+  | 'too_large'
+  | 'malformed'
+  | 'no_keys'
+  | 'too_many_keys'
+  | 'issuer_mismatch'
+  | 'insecure';
+
+/** Something outside this process gave nothing usable. The message is for the log, never for a client. */
+export class SourceFailure extends Error {
+  override readonly name = 'SourceFailure';
+  readonly reason: FailureReason;
+
+  constructor(reason: FailureReason, message: string, cause?: unknown) {
+    super(message, cause === undefined ? undefined : { cause });
+    this.reason = reason;
+  }
 }

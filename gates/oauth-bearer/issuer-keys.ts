@@ -1,12 +1,10 @@
 import { randomInt } from 'node:crypto';
 import type { Clock, Counter, Log, Timer } from 'portcullis/gate';
-import { withDeadline } from './endpoint.js';
+import { SourceFailure, withDeadline } from './endpoint.js';
 import type { JsonObject } from './json-object.js';
 import type { KeySet } from './key-set.js';
 import type { KeySource } from './key-source.js';
 import { OutageLog } from './outage-log.js';
-import { SourceFailure } from './source-failure.js';
-
 export type KeyVerdict = 'verified' | 'wrong' | 'unavailable';
 
 export interface IssuerKeysParts {

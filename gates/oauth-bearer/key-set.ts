@@ -1,6 +1,6 @@
 import { type CryptoKey, compactVerify, createLocalJWKSet, errors, type JWK } from 'jose';
+import { SourceFailure } from './endpoint.js';
 import { isJsonObject, type JsonObject, parseDocument } from './json-object.js';
-import { SourceFailure } from './source-failure.js';
 
 /** The public signature keys of one issuer at one moment. */
 export interface KeySet {

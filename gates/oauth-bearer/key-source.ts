@@ -2,8 +2,8 @@ import { readFile } from 'node:fs/promises';
 import { resolve } from 'node:path';
 import { discover } from './discovery.js';
 import type { Endpoint } from './endpoint.js';
+import { SourceFailure } from './endpoint.js';
 import { type KeySet, parseKeySet } from './key-set.js';
-import { SourceFailure } from './source-failure.js';
 
 /** Where an issuer’s keys come from. */
 export interface KeySource {

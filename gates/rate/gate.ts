@@ -1,5 +1,12 @@
-import { defineGate, type GateDecision, type RequestGate } from 'portcullis/gate';
-import { toKey } from './key.js';
+import {
+  addressKey,
+  callerKey,
+  defineGate,
+  type GateContext,
+  type GateDecision,
+  type RequestGate,
+  type RequestHead,
+} from 'portcullis/gate';
 import { createLimiter } from './limiter.js';
 import { Options } from './options.js';
 
@@ -47,4 +54,14 @@ function refusal({ limit, window_ms }: Options, wait_ms: number): GateDecision {
     'ratelimit-reset': wait_s,
   };
   return { kind: 'refuse', status: 429, code: 'RATE_LIMITED', message: `Too many requests. Retry in ${wait_s} s.`, headers };
+}
+
+/** Whose budget a request is taken from. Kinds never share a key, nor do issuers: an issuer has no `#`. */
+function toKey({ by, ipv6_prefix }: Options): (head: RequestHead, context: GateContext) => string {
+  return (head, { identity }) => {
+    if (by === 'ip' || identity === undefined) return `ip ${addressKey(head.peer.client_address, ipv6_prefix)}`;
+    const { issuer, client } = identity;
+    if (by === 'client' && client !== undefined) return `client ${issuer}#${client}`;
+    return `principal ${callerKey(identity, '')}`;
+  };
 }

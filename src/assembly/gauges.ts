@@ -1,9 +1,9 @@
 import type { Metrics } from '../contract/metrics.js';
-import type { WorkView } from '../listener/connection.js';
-import type { DrainState } from '../listener/drain.js';
-import type { Listener } from '../listener/server.js';
+import type { Listener } from '../listener/request/server.js';
+import type { WorkView } from '../listener/socket/connection.js';
+import type { DrainState } from '../listener/socket/drain.js';
 import type { PeerRuntime } from '../runtime/peer/peer-runtime.js';
-import { residentBytes } from '../runtime/stdio-memory.js';
+import { residentBytes } from '../runtime/peer/stdio-memory.js';
 import type { AnyRuntime, Runtimes } from './runtimes.js';
 
 const PHASES = ['head', 'gate', 'body', 'running', 'streaming', 'idle'] as const;

@@ -9,11 +9,11 @@ import { asRuntime } from '../core/define/server-runtime.js';
 import { ConfigError } from '../errors/error.js';
 import { createExecutor } from '../executor/executor.js';
 import { before } from '../gate-chain/deadline.js';
-import { LOAD_TIMEOUT_MS } from '../gate-chain/load-module.js';
-import { createHosted, type HiddenCall, type HostedRuntime } from '../runtime/hosted.js';
-import { createSdkHosted, type SdkHostedRuntime } from '../runtime/sdk-hosted.js';
-import { findServer, NO_SERVER } from './find-server.js';
-import { openSdkServer, type SdkServer } from './sdk-server.js';
+import { findServer, NO_SERVER } from '../modules/find-server.js';
+import { LOAD_TIMEOUT_MS } from '../modules/load-module.js';
+import { openSdkServer, type SdkServer } from '../modules/sdk-server.js';
+import { createHosted, type HiddenCall, type HostedRuntime } from '../runtime/hosted/hosted.js';
+import { createSdkHosted, type SdkHostedRuntime } from '../runtime/hosted/sdk-hosted.js';
 
 export interface HostedSource {
   /** Config name. */

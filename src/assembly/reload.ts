@@ -2,8 +2,8 @@ import type { LoadedConfig } from '../config/load.js';
 import type { Clock } from '../contract/clock.js';
 import type { Log } from '../contract/log.js';
 import type { Metrics } from '../contract/metrics.js';
-import type { Listener } from '../listener/server.js';
-import { outdatedModules } from './outdated-modules.js';
+import type { Listener } from '../listener/request/server.js';
+import { outdatedModules } from '../status/reload-history.js';
 import { closeSnapshot, openSnapshot, type Snapshot, type SnapshotDeps } from './snapshot.js';
 
 const RETIRE_POLL_MS = 1000;

@@ -1,7 +1,7 @@
 import type { Config } from '../config/schema/config.js';
 import type { RouteInfo } from '../contract/gate.js';
 import type { ChainSet } from '../gate-chain/load.js';
-import type { ListenerRoute } from '../listener/route.js';
+import type { ListenerRoute } from '../listener/request/route.js';
 import { RouteTable } from '../route/table.js';
 import type { Runtimes } from './runtimes.js';
 import { routeUrl } from './urls.js';

@@ -8,12 +8,12 @@ import type { ProcessHost } from '../contract/process-host.js';
 import type { HttpRuntime } from '../contract/runtime.js';
 import type { Telemetry } from '../contract/telemetry.js';
 import { ConfigError, type ConfigProblem } from '../errors/error.js';
-import type { HostedRuntime } from '../runtime/hosted.js';
-import { createOpaqueHttp } from '../runtime/opaque-http.js';
+import type { HostedRuntime } from '../runtime/hosted/hosted.js';
+import type { SdkHostedRuntime } from '../runtime/hosted/sdk-hosted.js';
+import { createHttpRuntime } from '../runtime/http/http-runtime.js';
 import type { PeerRuntime } from '../runtime/peer/peer-runtime.js';
-import { createProxied, type ProxiedRuntime } from '../runtime/proxied.js';
-import type { SdkHostedRuntime } from '../runtime/sdk-hosted.js';
-import { createSessionSeal, type SessionSeal } from '../runtime/session-seal.js';
+import { createProxied, type ProxiedRuntime } from '../runtime/proxied/proxied.js';
+import { createSessionSeal, type SessionSeal } from '../runtime/shared/session-seal.js';
 import type { TunnelEgress } from '../upstream/egress.js';
 import { openHosted } from './hosted.js';
 import { openStdio } from './stdio.js';
@@ -68,7 +68,7 @@ export async function createRuntimes(config: Config, folder: string, deps: Runti
     const own = { ...deps, log: deps.log.child({ runtime: name }) };
     const make = (): AnyRuntime | Promise<AnyRuntime> => {
       if (options.kind === 'http')
-        return createOpaqueHttp({ ...options, name, ca, public_url, max_body_bytes: limits.max_body_bytes }, own);
+        return createHttpRuntime({ ...options, name, ca, public_url, max_body_bytes: limits.max_body_bytes }, own);
       if (options.kind === 'hosted') return openHosted({ ...options, name, folder, state_keys: sessions.keys }, own);
       if (options.kind === 'stdio') return openStdio(name, options, folder, { ...own, seal: seal.seal });
       if (options.kind === 'transport') return openTransportRuntime(name, options, folder, { ...own, seal: seal.seal });

@@ -3,7 +3,7 @@ import type { LoadedConfig } from '../config/load.js';
 import type { Metrics } from '../contract/metrics.js';
 import { type ChainInput, type ChainSet, openChains } from '../gate-chain/load.js';
 import type { SharedPool } from '../gate-chain/shared.js';
-import type { Routing } from '../listener/server.js';
+import type { Routing } from '../listener/request/server.js';
 import { createRouting } from './routing.js';
 import { createRuntimes, type OpenRuntime, type RuntimeDeps, type Runtimes } from './runtimes.js';
 import { routeUrl } from './urls.js';

@@ -6,8 +6,8 @@ import type { Metrics } from '../contract/metrics.js';
 import type { ProcessHost } from '../contract/process-host.js';
 import type { Telemetry } from '../contract/telemetry.js';
 import type { PeerRuntime } from '../runtime/peer/peer-runtime.js';
-import type { SessionSeal } from '../runtime/session-seal.js';
-import { createStdio } from '../runtime/stdio.js';
+import { createStdio } from '../runtime/peer/stdio.js';
+import type { SessionSeal } from '../runtime/shared/session-seal.js';
 
 export interface StdioSourceDeps {
   readonly log: Log;

@@ -4,7 +4,7 @@ import type { Config } from '../config/schema/config.js';
 import type { Clock, Timer } from '../contract/clock.js';
 import type { Log } from '../contract/log.js';
 import { ConfigError } from '../errors/error.js';
-import type { TlsSettings } from '../listener/admission.js';
+import type { TlsSettings } from '../listener/socket/admission.js';
 import { certificateProblems } from './certificates.js';
 
 const RENEW_MS = 10_000;

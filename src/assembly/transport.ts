@@ -2,9 +2,9 @@ import type { Config } from '../config/schema/config.js';
 import type { RuntimeConfig } from '../config/schema/runtimes.js';
 import type { Clock } from '../contract/clock.js';
 import { ConfigError, type ConfigProblem } from '../errors/error.js';
+import { findTransport, type OpenTransport } from '../modules/find-transport.js';
 import type { PeerRuntime } from '../runtime/peer/peer-runtime.js';
-import { createTransportRuntime } from '../runtime/transport.js';
-import { findTransport, type OpenTransport } from './find-transport.js';
+import { createTransportRuntime } from '../runtime/peer/transport.js';
 import type { StdioSourceDeps } from './stdio.js';
 
 type TransportConfig = Extract<RuntimeConfig, { readonly kind: 'transport' }>;

@@ -2,13 +2,13 @@ import { readFileSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { type Command, InvalidArgumentError, Option } from 'commander';
 import { type Client, connect, type Target } from '../client.js';
-import { shownUrl } from '../config/format/url.js';
+import { shownUrl } from '../config/format/formats.js';
 import { SILENT } from '../silent-log.js';
 import { findTool, readArguments } from './call/arguments.js';
-import { toExit } from './call/failure.js';
+import { toExit } from './call/challenge.js';
 import { printResult, printTools, progressLine } from './call/printed.js';
+import { toField } from './config-option.js';
 import { CliExit, EXIT, stoppedBy } from './exit.js';
-import { toField } from './header-option.js';
 import type { RunIo } from './run-io.js';
 
 interface CallCommandOptions {

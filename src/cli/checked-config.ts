@@ -1,6 +1,5 @@
 import { builtins } from '../../gates/index.js';
 import { certificateProblems } from '../assembly/certificates.js';
-import { serverProblems } from '../assembly/find-server.js';
 import { chainInput } from '../assembly/snapshot.js';
 import { transportProblems } from '../assembly/transport.js';
 import { publicUrl } from '../assembly/urls.js';
@@ -9,9 +8,10 @@ import { locate } from '../config/source.js';
 import type { View } from '../config/view.js';
 import { ConfigError, type ConfigProblem } from '../errors/error.js';
 import { type ChainInput, checkChains } from '../gate-chain/load.js';
+import { serverProblems } from '../modules/find-server.js';
 import { systemClock } from '../system-clock.js';
 import { type ConfigOption, configFileOf } from './config-option.js';
-import type { CliIo } from './io.js';
+import type { CliIo } from './run-io.js';
 
 /**
  * Loads the config that the command line names and looks into its gates (modules, options, order), servers, transports and certificates. Throws
@@ -54,4 +54,9 @@ function soundChains(view: View): ChainInput {
 
 function byPlace(a: ConfigProblem, b: ConfigProblem): number {
   return (a.line ?? 0) - (b.line ?? 0) || (a.column ?? 0) - (b.column ?? 0);
+}
+
+/** Gives the problems of a late ConfigError their places in the file; any other error is returned as it is. */
+export function located(error: unknown, { source }: LoadedConfig): unknown {
+  return error instanceof ConfigError ? new ConfigError(error.problems.map((problem) => locate(problem, source))) : error;
 }

@@ -3,7 +3,7 @@ import { toBash } from './completion/bash.js';
 import { toFish } from './completion/fish.js';
 import { type CompletedProgram, completedProgram } from './completion/words.js';
 import { toZsh } from './completion/zsh.js';
-import type { CliIo } from './io.js';
+import type { CliIo } from './run-io.js';
 
 const SHELLS: Readonly<Record<string, (program: CompletedProgram) => string>> = { bash: toBash, zsh: toZsh, fish: toFish };
 

@@ -1,6 +1,7 @@
-import { type Command, Option } from 'commander';
+import { type Command, InvalidArgumentError, Option } from 'commander';
 import { type LoadedConfig, loadConfig } from '../config/load.js';
-import type { CliIo } from './io.js';
+import { trimOws } from '../wire/field.js';
+import type { CliIo } from './run-io.js';
 
 const DEFAULT_FILE = 'portcullis.yaml';
 
@@ -23,4 +24,10 @@ export function configFileOf(options: ConfigOption, io: CliIo): string {
 /** Loads that file without looking into its gates. Throws ConfigError. */
 export function loadNamedConfig(options: ConfigOption, io: CliIo): LoadedConfig {
   return loadConfig(configFileOf(options, io), { env: io.env, cwd: io.cwd });
+}
+
+export function toField(text: string, before: readonly (readonly [string, string])[] = []): readonly (readonly [string, string])[] {
+  const colon = text.indexOf(':');
+  if (colon < 1) throw new InvalidArgumentError('write a field as name:value.');
+  return [...before, [trimOws(text.slice(0, colon)), trimOws(text.slice(colon + 1))]];
 }

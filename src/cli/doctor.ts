@@ -4,15 +4,14 @@ import { type Command, InvalidArgumentError, Option } from 'commander';
 import type { LoadedConfig } from '../config/load.js';
 import type { Finding } from '../doctor/check.js';
 import { examine } from '../doctor/examine.js';
-import { examineOutside } from '../doctor/outside.js';
+import { examineOutside } from '../doctor/remote-checks.js';
 import { ConfigError } from '../errors/error.js';
 import { isCertificate } from '../explain/terminator.js';
 import { systemClock } from '../system-clock.js';
 import { egressFrom } from '../upstream/egress.js';
 import { loadCheckedConfig } from './checked-config.js';
-import { type ConfigOption, withConfigOption } from './config-option.js';
+import { type ConfigOption, toField, withConfigOption } from './config-option.js';
 import { CliExit, EXIT, stoppedBy } from './exit.js';
-import { toField } from './header-option.js';
 import type { RunIo } from './run-io.js';
 
 interface DoctorOptions extends ConfigOption {

@@ -6,11 +6,10 @@ import { type Explanation, explain } from '../explain/explain.js';
 import type { Question } from '../explain/question.js';
 import { isCertificate } from '../explain/terminator.js';
 import { systemClock } from '../system-clock.js';
-import { type ConfigOption, loadNamedConfig, withConfigOption } from './config-option.js';
+import { located } from './checked-config.js';
+import { type ConfigOption, loadNamedConfig, toField, withConfigOption } from './config-option.js';
 import { CliExit, EXIT } from './exit.js';
-import { toField } from './header-option.js';
-import type { CliIo } from './io.js';
-import { located } from './located.js';
+import type { CliIo } from './run-io.js';
 
 interface ExplainOptions extends ConfigOption {
   readonly route: string;

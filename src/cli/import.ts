@@ -1,7 +1,7 @@
 import type { Command } from 'commander';
 import { stringify } from 'yaml';
-import type { CliIo } from './io.js';
 import { readMcpServers } from './mcp-servers.js';
+import type { CliIo } from './run-io.js';
 
 /** `portcullis import`: a desktop client's list of MCP servers as a config file, on standard output. */
 export function registerImport(program: Command, io: CliIo): void {

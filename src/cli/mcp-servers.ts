@@ -4,8 +4,8 @@ import { parse } from 'yaml';
 import { resolveConfig } from '../config/load.js';
 import { ConfigError } from '../errors/error.js';
 import { CliExit, EXIT } from './exit.js';
-import type { CliIo } from './io.js';
 import { fromForeign } from './references.js';
+import type { CliIo } from './run-io.js';
 
 /** The servers of a client's file as a config has them, and what could not be taken over, one line each. */
 export interface ImportedServers {

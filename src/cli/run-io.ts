@@ -1,7 +1,6 @@
 import type { Readable, Writable } from 'node:stream';
 import type { ProcessView } from '../telemetry/process-metrics.js';
 import type { Prompt } from './init/prompt.js';
-import type { CliIo } from './io.js';
 
 /** What a command needs that runs until it is told to stop. */
 export interface RunIo extends CliIo {
@@ -20,4 +19,13 @@ export interface RunIo extends CliIo {
   claimStdio(): { readonly input: Readable; readonly output: Writable };
   /** Asks the person at the terminal; undefined when input or output is none. */
   readonly openPrompt?: (() => Prompt) | undefined;
+}
+
+/** All that a command sees of the process it runs in. */
+export interface CliIo {
+  readonly env: Readonly<Record<string, string | undefined>>;
+  /** Folder that relative file names on the command line start at. */
+  readonly cwd: string;
+  readonly stdout: (text: string) => void;
+  readonly stderr: (text: string) => void;
 }

@@ -1,9 +1,9 @@
 import { type Command, InvalidArgumentError, Option } from 'commander';
 import type { LoadedConfig } from '../config/load.js';
+import { type AdHocConfig, type FrontedOptions, frontedConfig } from './ad-hoc-config.js';
 import { loadCheckedConfig } from './checked-config.js';
 import { type ConfigOption, withConfigOption } from './config-option.js';
 import { CliExit, EXIT } from './exit.js';
-import { type Fronted, type FrontedOptions, frontedConfig } from './fronted.js';
 import type { RunIo } from './run-io.js';
 import { serveUntilSignal } from './serve.js';
 
@@ -38,7 +38,7 @@ export function registerRun(program: Command, io: RunIo): void {
 }
 
 /** What is to be served without a config file; undefined: there is one. */
-function toFronted(server: readonly string[], options: RunOptions, after_dashes: boolean): Fronted | undefined {
+function toFronted(server: readonly string[], options: RunOptions, after_dashes: boolean): AdHocConfig | undefined {
   const { config, mcpServers, host, port, opsPort, env } = options;
   const usage = (message: string) => new CliExit(EXIT.usage, `error: ${message}`);
   const ways = [config, mcpServers, server[0]].filter((way) => way !== undefined);

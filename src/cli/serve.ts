@@ -4,8 +4,8 @@ import { assembleGateway, type Gateway } from '../gateway.js';
 import { systemClock } from '../system-clock.js';
 import { createLog, type LogLevel } from '../telemetry/log.js';
 import { egressFrom } from '../upstream/egress.js';
+import { located } from './checked-config.js';
 import { CliExit, EXIT } from './exit.js';
-import { located } from './located.js';
 import type { RunIo } from './run-io.js';
 
 /** The logs that `telemetry.log` asks for, on standard output. `level` does not silence denials and what else is recorded. */

@@ -4,9 +4,9 @@ import type { LoadedConfig } from '../config/load.js';
 import { systemClock } from '../system-clock.js';
 import { createLog } from '../telemetry/log.js';
 import { serveStdio } from '../transport/stdio.js';
+import { located } from './checked-config.js';
 import { type ConfigOption, loadNamedConfig, withConfigOption } from './config-option.js';
 import { CliExit, EXIT } from './exit.js';
-import { located } from './located.js';
 import type { RunIo } from './run-io.js';
 
 interface StdioCommandOptions extends ConfigOption {

@@ -1,7 +1,7 @@
 import type { Command } from 'commander';
 import { loadCheckedConfig } from './checked-config.js';
 import { type ConfigOption, withConfigOption } from './config-option.js';
-import type { CliIo } from './io.js';
+import type { CliIo } from './run-io.js';
 
 /** `portcullis validate`: says whether a start with this config would succeed as far as no network is needed. */
 export function registerValidate(program: Command, io: CliIo): void {

@@ -4,7 +4,8 @@ import type { Log } from '../contract/log.js';
 import type { Transport } from '../contract/transport.js';
 import { bounded } from './bounded.js';
 import { ClientError } from './client-error.js';
-import { Link } from './link.js';
+import type { ClientIdentity } from './encode.js';
+import { JsonRpcConnection } from './json-rpc-connection.js';
 import { isObject, type JsonObject } from './messages.js';
 import { discover, negotiate } from './negotiate.js';
 import type {
@@ -20,16 +21,14 @@ import type {
   Tool,
   ToolResult,
 } from './options.js';
-import { collect } from './pages.js';
+import { collect, ToolList } from './pages.js';
 import { answerQuestion, canAnswer } from './questions.js';
 import { Requests } from './requests.js';
-import type { Self } from './speech.js';
-import { Subscription, type Wishes } from './subscription.js';
-import { ToolList } from './tool-list.js';
+import { Subscription, type SubscriptionFilter } from './subscription.js';
 
 /** What a client is made from. */
 export interface ClientParts {
-  readonly self: Self;
+  readonly self: ClientIdentity;
   readonly settled: Settled;
   readonly callbacks: Callbacks;
   readonly onLog: ConnectOptions['onLog'];
@@ -50,7 +49,7 @@ export interface CompletionQuestion {
 
 /** A connected MCP client. Every method rejects with `ClientError`. Made by `connect`. */
 export class Client {
-  readonly #link: Link;
+  readonly #link: JsonRpcConnection;
   readonly #parts: ClientParts;
   readonly #requests: Requests;
   readonly #subscriptions = new Set<Subscription>();
@@ -59,7 +58,7 @@ export class Client {
   /** Takes the parts; `open` connects. */
   private constructor(transport: Transport, parts: ClientParts) {
     this.#parts = parts;
-    this.#link = new Link(transport, {
+    this.#link = new JsonRpcConnection(transport, {
       clock: parts.clock,
       log: parts.log,
       asked: (id, method, params) => this.#asked(id, method, params),
@@ -147,7 +146,7 @@ export class Client {
    * Changes of lists and resources, as they are told: `subscriptions/listen` in the modern era, unasked notifications and
    * `resources/subscribe` in a legacy one. Resolves when the server has agreed.
    */
-  async listen(wishes: Wishes, options: CallOptions = {}): Promise<Subscription> {
+  async listen(wishes: SubscriptionFilter, options: CallOptions = {}): Promise<Subscription> {
     const subscription = new Subscription(this.#requests, wishes, () => this.#subscriptions.delete(subscription));
     this.#subscriptions.add(subscription);
     await subscription.open(options);

@@ -1,15 +1,15 @@
-import { MODERN, SERVED_REVISIONS } from '../dialect/revisions.js';
+import { MODERN, SERVED_REVISIONS } from '../dialect/methods.js';
 import { ClientError } from './client-error.js';
-import type { Link } from './link.js';
+import { type ClientIdentity, encodeLegacy, encodeModern } from './encode.js';
+import type { JsonRpcConnection } from './json-rpc-connection.js';
 import { isObject, type JsonObject } from './messages.js';
 import type { Agreement, ServerInfo, Settled } from './options.js';
-import { type Self, speakLegacy, speakModern } from './speech.js';
 
 /**
  * Agrees with the server on an era and a revision (MCP 2026-07-28, Versioning). A modern request first; an answer that only a modern
  * server gives settles the era, anything else that is no refusal of the caller means `initialize`. Rejects with ClientError.
  */
-export async function negotiate(link: Link, self: Self, options: Settled): Promise<Agreement> {
+export async function negotiate(link: JsonRpcConnection, self: ClientIdentity, options: Settled): Promise<Agreement> {
   const speakable = link.versions(SERVED_REVISIONS);
   const legacy = speakable.filter((version) => version !== MODERN);
   const { era } = options;
@@ -52,12 +52,12 @@ export async function negotiate(link: Link, self: Self, options: Settled): Promi
 
 /** Asks a modern server what it is. */
 export async function discover(
-  link: Link,
-  self: Self,
+  link: JsonRpcConnection,
+  self: ClientIdentity,
   { timeout_max_ms, signal }: Pick<Settled, 'timeout_max_ms' | 'signal'>,
   timeout_ms: number,
 ): Promise<Agreement> {
-  const spoken = speakModern(self, 'server/discover', {});
+  const spoken = encodeModern(self, 'server/discover', {});
   const result = await link.request({
     method: 'server/discover',
     ...spoken,
@@ -72,7 +72,12 @@ export async function discover(
 }
 
 /** The handshake of legacy revisions; `versions` are those that this client would speak, newest first. */
-export async function initialize(link: Link, self: Self, options: Settled, versions: readonly string[]): Promise<Agreement> {
+export async function initialize(
+  link: JsonRpcConnection,
+  self: ClientIdentity,
+  options: Settled,
+  versions: readonly string[],
+): Promise<Agreement> {
   const [newest] = versions;
   if (newest === undefined) throw none('legacy', link.versions(SERVED_REVISIONS));
   link.session_id = undefined;
@@ -80,7 +85,7 @@ export async function initialize(link: Link, self: Self, options: Settled, versi
   const params = { protocolVersion: newest, capabilities: self.capabilities, clientInfo: self.client_info };
   const result = await link.request({
     method: 'initialize',
-    ...speakLegacy(undefined, params),
+    ...encodeLegacy(undefined, params),
     timeout_ms,
     timeout_max_ms,
     signal,
@@ -89,7 +94,7 @@ export async function initialize(link: Link, self: Self, options: Settled, versi
   const { protocolVersion } = result;
   if (typeof protocolVersion !== 'string') throw new ClientError('BROKEN', 'the answer to initialize has no protocolVersion');
   if (!versions.includes(protocolVersion)) throw noCommon([protocolVersion], versions);
-  const { headers } = speakLegacy(protocolVersion, {});
+  const { headers } = encodeLegacy(protocolVersion, {});
   await link.tell({ jsonrpc: '2.0', method: 'notifications/initialized' }, headers, timeout_ms, signal);
   return agreement('legacy', protocolVersion, [protocolVersion], result, result.serverInfo);
 }

@@ -2,14 +2,14 @@ import type { WireMessage } from '../contract/transport.js';
 import { bounded } from './bounded.js';
 import type { ClientParts } from './client.js';
 import { ClientError } from './client-error.js';
-import type { Link } from './link.js';
+import { encodeLegacy, encodeModern, type Spoken } from './encode.js';
+import type { JsonRpcConnection } from './json-rpc-connection.js';
 import type { JsonObject } from './messages.js';
 import { initialize } from './negotiate.js';
 import type { Agreement, CallOptions, Tool } from './options.js';
+import type { ToolList } from './pages.js';
 import { collect } from './pages.js';
 import { answerAll } from './questions.js';
-import { type Spoken, speakLegacy, speakModern } from './speech.js';
-import type { ToolList } from './tool-list.js';
 
 /** Of one call, with the time, on the monotonic clock, that it ends at. */
 export interface BoundOptions extends CallOptions {
@@ -18,13 +18,13 @@ export interface BoundOptions extends CallOptions {
 
 /** Requests in the era that was agreed on, with the rounds of questions, the new session and the new list that they may need. */
 export class Requests {
-  readonly #link: Link;
+  readonly #link: JsonRpcConnection;
   readonly #parts: ClientParts;
   readonly #tools: ToolList;
   #agreement: Agreement | undefined;
   #renewing: Promise<void> | undefined;
 
-  constructor(link: Link, parts: ClientParts, tools: ToolList) {
+  constructor(link: JsonRpcConnection, parts: ClientParts, tools: ToolList) {
     this.#link = link;
     this.#parts = parts;
     this.#tools = tools;
@@ -105,7 +105,7 @@ export class Requests {
 
   /** Answers a request of the server. */
   async reply(message: WireMessage): Promise<void> {
-    await this.#link.tell(message, speakLegacy(this.#agreement?.revision, {}).headers, this.#parts.settled.timeout_ms);
+    await this.#link.tell(message, encodeLegacy(this.#agreement?.revision, {}).headers, this.#parts.settled.timeout_ms);
   }
 
   async #send(method: string, params: JsonObject, options: BoundOptions): Promise<JsonObject> {
@@ -147,9 +147,9 @@ export class Requests {
   }
 
   #speak(method: string, params: JsonObject): Spoken {
-    if (this.era !== 'modern') return speakLegacy(this.#agreement?.revision, params);
+    if (this.era !== 'modern') return encodeLegacy(this.#agreement?.revision, params);
     const mirrored = method === 'tools/call' && typeof params.name === 'string' ? this.#tools.mirrored(params.name) : [];
-    return speakModern(this.#parts.self, method, params, mirrored);
+    return encodeModern(this.#parts.self, method, params, mirrored);
   }
 
   /** A new session in the place of one that the server has forgotten; one at a time. */

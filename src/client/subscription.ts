@@ -5,7 +5,7 @@ import type { CallOptions } from './options.js';
 import type { Requests } from './requests.js';
 
 /** What a subscription should tell. */
-export interface Wishes {
+export interface SubscriptionFilter {
   readonly tools?: boolean;
   readonly prompts?: boolean;
   readonly resources?: boolean;
@@ -19,23 +19,23 @@ export interface Wishes {
  */
 export class Subscription implements AsyncIterable<Change> {
   readonly #requests: Requests;
-  readonly #wishes: Wishes;
+  readonly #wishes: SubscriptionFilter;
   readonly #closed: () => void;
   readonly #abort = new AbortController();
   readonly #pending = new Map<string, Change>();
   #wake: (() => void) | undefined;
   #end: 'open' | 'over' | ClientError = 'open';
-  #agreed: Wishes = {};
+  #agreed: SubscriptionFilter = {};
 
   /** `closed` is told once, when it is over. */
-  constructor(requests: Requests, wishes: Wishes, closed: () => void) {
+  constructor(requests: Requests, wishes: SubscriptionFilter, closed: () => void) {
     this.#requests = requests;
     this.#wishes = wishes;
     this.#closed = closed;
   }
 
   /** What the server agreed to tell. It may be less than was asked for. */
-  get agreed(): Wishes {
+  get agreed(): SubscriptionFilter {
     return this.#agreed;
   }
 
@@ -173,12 +173,12 @@ function changeOf(method: string, { uri }: JsonObject): Change | undefined {
 }
 
 /** A server may tell of a part of a resource that was asked for; what is no part of any is not passed on, so that what waits is bounded. */
-function isWanted(wishes: Wishes, change: Change): boolean {
+function isWanted(wishes: SubscriptionFilter, change: Change): boolean {
   if (change.kind !== 'resource') return wishes[change.kind] === true;
   return wishes.uris?.includes(change.uri) === true;
 }
 
-function toWishes(notifications: unknown): Wishes {
+function toWishes(notifications: unknown): SubscriptionFilter {
   if (!isObject(notifications)) return {};
   const { toolsListChanged, promptsListChanged, resourcesListChanged, resourceSubscriptions } = notifications;
   return {

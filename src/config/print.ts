@@ -1,5 +1,5 @@
 import { stringify } from 'yaml';
-import { shownUrl } from './format/url.js';
+import { shownUrl } from './format/formats.js';
 import type { LoadedConfig } from './load.js';
 import { type Path, toWhere } from './path.js';
 import { ConfigSchema } from './schema/config.js';

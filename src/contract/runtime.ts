@@ -2,9 +2,12 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { GatewayError } from '../errors/error.js';
 import type { CallSummary } from './claims.js';
 import type { RouteInfo } from './gate.js';
-import type { RequestHead } from './head.js';
+import type { HeaderView, RequestHead } from './head.js';
 import type { Facts, Identity } from './identity.js';
 import type { RequestTrace } from './tracing.js';
+
+const EMPTY = Buffer.alloc(0);
+const NO_FIELDS: HeaderView = { raw: [], get: () => undefined, all: () => [] };
 
 /**
  * What the message is. `request`, `notification` and `response` come by POST; `get_stream` is the legacy GET event stream,
@@ -62,9 +65,9 @@ export interface Exchange {
   /** False: the client's `Accept` takes JSON only, so notifications are dropped and the final response goes by `respond`. */
   readonly accepts_events: boolean;
   /** Monotonic ms when the upstream or handler began to work, for `overhead_seconds`: set by the runtime through `handedOver`. */
-  handedOver(): void;
+  upstreamStarted(): void;
   /** First sign of life of the answer: what follows is our own time again. */
-  handedBack(): void;
+  upstreamResponded(): void;
   /** Sets what stops the work: the client left, the deadline passed, the drain killed it. Called at most once. */
   onCancel(cancel: (reason: EndReason) => void): void;
   /** Sets what the message of a `DEADLINE` says beside its own text, while the call waits for something that goes on without it. */
@@ -74,7 +77,7 @@ export interface Exchange {
   /** Progress was seen: the deadline starts again, up to `request_timeout_max_ms` in all. */
   progressed(): void;
   /** The server asked its client something in the middle of the call: a person may answer, so the deadline is `request_timeout_max_ms`. */
-  questioned(): void;
+  inputRequested(): void;
   /** A whole answer. */
   respond(status: number, headers: HeaderList, body: Uint8Array, outcome: AnswerOutcome, rpc_code?: number): void;
   /** A JSON answer that is too large to hold: its head goes now, its bytes follow. `length` is the exact length if known. */
@@ -122,4 +125,10 @@ export interface Passed {
   readonly prefix: string;
   /** As in `CallRoute`. */
   readonly forward_identity_header?: string | undefined;
+}
+
+/** The call without its body and its head's fields: what a stream needs that may stay open for hours. The caller's credential is not in it. */
+export function settledCall(call: Call): Call {
+  const { id, method, path, query, peer, received_at_ms, claims } = call.head;
+  return { ...call, body: EMPTY, head: { id, method, path, query, headers: NO_FIELDS, peer, received_at_ms, claims } };
 }

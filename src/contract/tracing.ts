@@ -40,9 +40,9 @@ export interface RequestTrace {
   /** What the next server is told; its span begins. */
   outgoing(): TraceHeaders;
   /** The next server, or a child, has the call. */
-  handedOver(): void;
+  upstreamStarted(): void;
   /** The first sign of an answer, or that none can come. Told at most once. */
-  handedBack(): void;
+  upstreamResponded(): void;
   /** The next server's part is over. */
   answered(): void;
   /** What is told first counts. */

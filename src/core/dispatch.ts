@@ -2,8 +2,7 @@ import type { Clock } from '../contract/clock.js';
 import type { Facts, Identity } from '../contract/identity.js';
 import type { Server } from '../contract/server.js';
 import type { Dialect } from '../dialect/dialect.js';
-import { subjectField } from '../dialect/methods.js';
-import { MODERN } from '../dialect/revisions.js';
+import { MODERN, subjectField } from '../dialect/methods.js';
 import { dialectOf } from '../dialect/select.js';
 import { CallContext } from './call/context.js';
 import { faultReply } from './call/reply.js';
@@ -11,7 +10,7 @@ import type { CoreEnvironment, CoreRequest, Reply } from './call/request.js';
 import { createStateSeal } from './call/state-seal.js';
 import { asRuntime } from './define/server-runtime.js';
 import { prepare } from './prepare.js';
-import { openWrappers } from './wrap/open-wrappers.js';
+import { openWrappers } from './wrap/wrapper.js';
 
 /** A request as its caller writes it. `_meta` of a modern one gets the fields that its revision requires and that it lacks. */
 export interface DispatchMessage {

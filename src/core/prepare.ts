@@ -3,13 +3,14 @@ import { isLogLevel } from './call/context.js';
 import { prepareExtension } from './call/extensions.js';
 import { discoverReply, initializeReply, setLevelReply } from './call/handshake.js';
 import { prepareListen } from './call/listen.js';
-import { listReply } from './call/lists.js';
 import { isObject, own } from './call/params.js';
 import { preparePrompt } from './call/prompts.js';
 import { faultReply, resultOf } from './call/reply.js';
-import type { CoreEnvironment, CoreRequest, Prepared } from './call/request.js';
+import type { CoreEnvironment, CoreRequest, Prepared, Reply } from './call/request.js';
+import { whyHidden } from './call/request.js';
 import { prepareRead, resourceExists, resourceNotFound } from './call/resources.js';
 import { prepareTool } from './call/tools.js';
+import { encodePage, fromCursor, type ListMethod } from './define/encode-lists.js';
 import type { ServerRuntime } from './define/server-runtime.js';
 
 /**
@@ -54,4 +55,19 @@ export function prepare(server: ServerRuntime, request: CoreRequest, env: CoreEn
     default:
       return resultOf(server, request, '');
   }
+}
+
+/** One page of a list: encoded once when everybody sees everything, else of what the caller may use. */
+function listReply(server: ServerRuntime, request: CoreRequest, env: CoreEnvironment): Reply {
+  const method = request.method as ListMethod;
+  const { dialect, params } = request;
+  const list = server.lists.get(dialect.revision)![method];
+  const page_size = server.definition.page_size ?? 100;
+  const items =
+    list.pages === undefined ? list.items.filter(({ component }) => whyHidden(server, component, request, env) === undefined) : list.items;
+  const { cursor } = params;
+  const from = cursor === undefined ? 0 : typeof cursor === 'string' ? fromCursor(method, cursor, page_size, items.length) : undefined;
+  if (from === undefined) return faultReply(request, { code: 'INVALID_CURSOR' });
+  const json = list.pages?.[from / page_size] ?? encodePage(dialect, method, list, items, from, page_size, server.info);
+  return { kind: 'result', json, outcome: 'ok' };
 }

@@ -1,5 +1,5 @@
 import { isPlainText, isWellFormed, utf8Length } from '../wire/text.js';
-import { Needle } from './needle.js';
+import { Substring } from './substring.js';
 
 /** A compiled URI template. Its limits hold for expanding and matching too: nothing else can be expanded or matched. */
 export interface UriTemplate {
@@ -23,7 +23,7 @@ export interface UriTemplate {
  */
 export function compileTemplate(template: string): UriTemplate {
   const { literals, variables } = parse(template);
-  const needles = literals.map((literal) => new Needle(literal));
+  const needles = literals.map((literal) => new Substring(literal));
   const reserved = variables.findIndex((variable) => variable.reserved);
   const names = Object.freeze(variables.map((variable) => variable.name));
   return Object.freeze({
@@ -95,12 +95,12 @@ function toLiteral(text: string): string {
 }
 
 /** From and to of each variable's value, flat; undefined: the literals are not there. */
-function findSpans(uri: string, needles: readonly Needle[], reserved: number): readonly number[] | undefined {
+function findSpans(uri: string, needles: readonly Substring[], reserved: number): readonly number[] | undefined {
   const split = reserved < 0 ? needles.length - 1 : reserved + 1;
   const right: number[] = [];
   let end = uri.length;
   for (let i = needles.length - 1; i >= split; i--) {
-    const needle = needles[i] as Needle;
+    const needle = needles[i] as Substring;
     const found = i === needles.length - 1 ? needle.atEnd(uri) : needle.findLast(uri, end - 1);
     if (found < 0) return undefined;
     right.push(found + needle.length, found);
@@ -110,7 +110,7 @@ function findSpans(uri: string, needles: readonly Needle[], reserved: number): r
   const left: number[] = [];
   let from = 0;
   for (let i = 0; i < split; i++) {
-    const needle = needles[i] as Needle;
+    const needle = needles[i] as Substring;
     const found = i === 0 ? needle.atStart(uri) : needle.findFirst(uri, from + 1, end);
     if (found < 0) return undefined;
     left.push(found, found + needle.length);

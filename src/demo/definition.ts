@@ -1,7 +1,9 @@
 import type { Clock } from '../contract/clock.js';
-import { defineTool, type ServerDefinition, ToolError, Type } from '../server.js';
-import { TICKING_URI, ticks } from './ticks.js';
-import { wait } from './wait.js';
+import { type Change, type ChangeSource, defineTool, type ServerDefinition, ToolError, Type } from '../server.js';
+
+/** A resource that changes every `TICK_MS`, for subscriptions. */
+const TICKING_URI = 'demo://ticks';
+const TICK_MS = 2_000;
 
 /** What the demo server offers: tools, resources with updates, a template, a prompt and completion. It keeps nothing between requests. */
 export function demoDefinition(clock: Clock): ServerDefinition {
@@ -101,3 +103,33 @@ const whoami = defineTool({
     return { structuredContent: { identity: { issuer, principal, client, scopes: [...scopes] } } };
   },
 });
+
+/** Publishes updates of `TICKING_URI`, as long as somebody listens. */
+function ticks(clock: Clock): ChangeSource {
+  return {
+    publishes: { updates: true },
+    async *open(wanted, { signal }): AsyncGenerator<Change> {
+      if (!wanted.uris.has(TICKING_URI)) return;
+      while (!signal.aborted) {
+        await wait(clock, TICK_MS, signal);
+        yield { kind: 'resource', uri: TICKING_URI };
+      }
+    },
+  };
+}
+
+/** Settles after `delay_ms`; rejects when the signal aborts. */
+function wait(clock: Clock, delay_ms: number, signal: AbortSignal): Promise<void> {
+  return new Promise((resolve, reject) => {
+    const stop = () => {
+      timer.cancel();
+      reject(new Error('nobody waits any more'));
+    };
+    const timer = clock.timer(delay_ms, () => {
+      signal.removeEventListener('abort', stop);
+      resolve();
+    });
+    if (signal.aborted) stop();
+    else signal.addEventListener('abort', stop, { once: true });
+  });
+}

@@ -1,10 +1,9 @@
 import type { CallSummary, Claims } from '../contract/claims.js';
-import type { Outcome } from '../errors/error.js';
+import type { ErrorCode } from '../errors/codes.js';
+import type { Outcome, ProtocolFault } from '../errors/error.js';
 import type { Envelope } from '../wire/scan.js';
 import { toEcho } from '../wire/text.js';
-import { headerMismatch, missingMethod, type Refused, refuse, unsupportedVersion } from './faults.js';
-import { nameField, subjectField } from './methods.js';
-import { isModern, isServed, MODERN, SERVED_REVISIONS } from './revisions.js';
+import { isModern, isServed, MODERN, nameField, SERVED_REVISIONS, subjectField } from './methods.js';
 
 /** A message whose body agrees with what its headers claimed. */
 export type Admitted = CallSummary & {
@@ -90,4 +89,35 @@ function checkSubject(envelope: Envelope): Refused | undefined {
   const field = nameField(envelope.method);
   if (field === undefined || field === 'taskId' || envelope[field] !== undefined) return undefined;
   return refuse('INVALID_PARAMS', `${envelope.method} needs params.${field} as a string.`);
+}
+
+/** A fault as an `Outcome`. */
+interface Refused {
+  readonly ok: false;
+  readonly fault: ProtocolFault;
+}
+
+function refuse(code: ErrorCode, detail: string, data?: ProtocolFault['data']): Refused {
+  return { ok: false, fault: data === undefined ? { code, detail } : { code, detail, data } };
+}
+
+/** The headers are missing, malformed, repeated or different from the body: -32020. */
+export function headerMismatch(detail: string): Refused {
+  return refuse('HEADER_MISMATCH', detail);
+}
+
+/** A modern request without `Mcp-Method`, or a notification without it that is none by its name. */
+export function missingMethod(): Refused {
+  return headerMismatch(`Mcp-Method is missing; revision ${MODERN} needs it on every request.`);
+}
+
+/**
+ * The revision is not served: -32022. `data.supported` names modern revisions only, as `server/discover` does: a client that
+ * reads this error retries with one of them and needs `initialize` for any other.
+ */
+export function unsupportedVersion(requested: string): Refused {
+  return refuse('UNSUPPORTED_VERSION', `Revision "${toEcho(requested)}" is not served here.`, {
+    supported: SERVED_REVISIONS.filter(isModern),
+    requested: toEcho(requested),
+  });
 }

@@ -2,11 +2,10 @@ import type { Claims } from '../contract/claims.js';
 import type { HeaderView } from '../contract/head.js';
 import type { Outcome, ProtocolFault } from '../errors/error.js';
 import { trimOws } from '../wire/field.js';
+import { decodeFieldText, isFieldText } from '../wire/header-value.js';
 import { toEcho } from '../wire/text.js';
-import { headerMismatch, missingMethod, unsupportedVersion } from './faults.js';
-import { nameField } from './methods.js';
-import { isModern, isServed, MODERN, UNDECLARED_REVISION } from './revisions.js';
-import { decodeFieldText, isFieldText } from './sentinel.js';
+import { headerMismatch, missingMethod, unsupportedVersion } from './admit.js';
+import { isModern, isServed, MODERN, nameField, UNDECLARED_REVISION } from './methods.js';
 
 /**
  * What the MCP request headers claim, read before the gates and before the body (MCP 2026-07-28, Streamable HTTP, "Request

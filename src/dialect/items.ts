@@ -1,3 +1,4 @@
+import type { ContentBlock } from '../contract/content.js';
 import type { PromptDefinition, ResourceDefinition, TemplateDefinition, ToolDefinition } from '../contract/server.js';
 import type { Dialect } from './dialect.js';
 
@@ -47,3 +48,20 @@ function described(items: Dialect['items'], { title, description, icons, _meta }
 }
 
 type Described = Pick<ToolDefinition, 'title' | 'description' | 'icons' | '_meta'>;
+
+/** Content as the revision knows it: where there are no links, a link becomes its URI as text. */
+export function contentFor(dialect: Dialect, content: readonly ContentBlock[]): readonly ContentBlock[] {
+  return dialect.links || !content.some(isLink)
+    ? content
+    : content.map((block) => (isLink(block) ? { type: 'text', text: block.uri } : block));
+}
+
+/** The `structuredContent` that the revision lets through; undefined: it is left out. */
+export function structuredFor({ items }: Dialect, value: unknown): unknown {
+  if (items.structured === 'any') return value;
+  return items.structured === 'object' && typeof value === 'object' && value !== null && !Array.isArray(value) ? value : undefined;
+}
+
+function isLink(block: ContentBlock): block is Extract<ContentBlock, { type: 'resource_link' }> {
+  return block.type === 'resource_link';
+}

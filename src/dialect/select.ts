@@ -1,9 +1,6 @@
 import type { Dialect } from './dialect.js';
-import { REV_2024_11_05 } from './rev-2024-11-05/dialect.js';
-import { REV_2025_03_26 } from './rev-2025-03-26/dialect.js';
-import { REV_2025_06_18 } from './rev-2025-06-18/dialect.js';
-import { REV_2025_11_25 } from './rev-2025-11-25/dialect.js';
-import { REV_2026_07_28 } from './rev-2026-07-28/dialect.js';
+import { REV_2024_11_05, REV_2025_03_26, REV_2025_06_18, REV_2025_11_25 } from './legacy.js';
+import { REV_2026_07_28 } from './modern.js';
 
 /** Every revision that a server speaks, newest first. */
 export const DIALECTS: readonly Dialect[] = [REV_2026_07_28, REV_2025_11_25, REV_2025_06_18, REV_2025_03_26, REV_2024_11_05];

@@ -34,7 +34,7 @@ export class ChildEnds {
   }
 }
 
-/** What the runtimes write, src/transport/stdio-child.ts and src/runtime/peer/starter.ts. */
+/** What the runtimes write, src/transport/stdio-child.ts and src/runtime/peer/spawner.ts. */
 const ENDS: ReadonlySet<string> = new Set(['the command could not be started', 'the MCP server ended by itself']);
 
 const LOOK = 'Run its command by hand; portcullis run logs what it writes to stderr.';

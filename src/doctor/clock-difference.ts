@@ -1,7 +1,7 @@
 import type { Clock } from '../contract/clock.js';
 import type { Egress } from '../contract/egress.js';
 import { type Check, type Finding, ok, warn } from './check.js';
-import { knock } from './knock.js';
+import { knock } from './http-check.js';
 
 /** Where a time can be asked for. */
 export interface TimeSource {

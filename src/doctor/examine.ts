@@ -4,13 +4,11 @@ import type { TunnelEgress } from '../upstream/egress.js';
 import { checkCertificates } from './certificates.js';
 import { type Finding, ok, runChecks, warn } from './check.js';
 import { checkClock } from './clock-difference.js';
-import { checkDrain, type DrainTimes } from './drain.js';
-import { checkFiles } from './files.js';
+import { checkDrain, checkSessions, type DrainTimes } from './drain.js';
 import { checkIssuers, issuersOf } from './issuers.js';
 import { checkAudiences } from './login.js';
-import { checkOpenFiles } from './open-files.js';
+import { checkFiles, checkOpenFiles } from './open-files.js';
 import { type Credentials, checkRoutes } from './routes.js';
-import { checkSessions } from './sessions.js';
 import { checkUpstreams, upstreamsOf } from './upstreams.js';
 
 export interface ExamineOptions extends DrainTimes, Credentials {

@@ -1,12 +1,11 @@
 import { readFileSync } from 'node:fs';
 import { resolve } from 'node:path';
-import { createEndpoint } from '../../gates/oauth-bearer/endpoint.js';
+import { createEndpoint, SourceFailure } from '../../gates/oauth-bearer/endpoint.js';
 import { createFileSource, createRemoteSource } from '../../gates/oauth-bearer/key-source.js';
-import { SourceFailure } from '../../gates/oauth-bearer/source-failure.js';
 import type { LoadedConfig } from '../config/load.js';
 import { type Egress, NO_PROXY } from '../contract/egress.js';
 import { type Check, type Finding, fail, ok, warn } from './check.js';
-import { knock, viaProxy, whyUnreachable } from './knock.js';
+import { knock, viaProxy, whyUnreachable } from './http-check.js';
 import { type LoginServers, loginServers, lookAtLogin } from './login.js';
 
 /** An issuer that a gate trusts, and where its keys are. */

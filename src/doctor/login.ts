@@ -1,6 +1,6 @@
 import { discover } from '../../gates/oauth-bearer/discovery.js';
 import type { Endpoint } from '../../gates/oauth-bearer/endpoint.js';
-import { SourceFailure } from '../../gates/oauth-bearer/source-failure.js';
+import { SourceFailure } from '../../gates/oauth-bearer/endpoint.js';
 import { publicUrl, routeUrl } from '../assembly/urls.js';
 import type { LoadedConfig } from '../config/load.js';
 import { type Check, type Finding, ok, warn } from './check.js';

@@ -7,9 +7,8 @@ import { terminatorHeaders } from '../explain/terminator.js';
 import type { TunnelEgress } from '../upstream/egress.js';
 import { type Check, type Finding, fail, ok, runChecks } from './check.js';
 import { ChildEnds } from './child-ends.js';
-import { knock } from './knock.js';
-import { standIn } from './stand-in.js';
-import { type Door, knockAtDoor, shakeHands } from './visitor.js';
+import { knock } from './http-check.js';
+import { type Door, knockAtDoor, shakeHands, standIn } from './synthetic-client.js';
 
 export interface Credentials {
   readonly token: string | undefined;

@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import type { Config } from '../config/schema/config.js';
 import { type Egress, NO_PROXY } from '../contract/egress.js';
 import { type Check, fail, ok } from './check.js';
-import { knock, viaProxy, whyUnreachable } from './knock.js';
+import { knock, viaProxy, whyUnreachable } from './http-check.js';
 
 /** An HTTP server behind the gateway. */
 export interface UpstreamPlace {

@@ -1,7 +1,6 @@
-import { type ErrorRow, row } from './row.js';
-import { UPSTREAM_CODES } from './upstream-codes.js';
+import { type ErrorRow, row, UPSTREAM_CODES } from './upstream-codes.js';
 
-export type { ErrorRow } from './row.js';
+export type { ErrorRow } from './upstream-codes.js';
 
 /** Every error that Portcullis itself tells an HTTP client. Gates add the codes that their modules list. */
 export const CODES = {

@@ -1,5 +1,11 @@
-import { type ErrorRow, row } from './row.js';
-
+/** Makes a row. */
+export const row = (status: number, rpc: number, message: string, meaning: string, remedy: string): ErrorRow => ({
+  status,
+  rpc,
+  message,
+  meaning,
+  remedy,
+});
 /** Errors of what stands behind a route: an upstream over HTTP, or a server that the gateway runs. */
 export const UPSTREAM_CODES = {
   UPSTREAM_UNREACHABLE: row(
@@ -45,3 +51,15 @@ export const UPSTREAM_CODES = {
     'Check the request against what the server supports.',
   ),
 } as const satisfies Readonly<Record<string, ErrorRow>>;
+
+/** One row of the closed error table: what goes on the wire and what docs/errors.md says. */
+export interface ErrorRow {
+  /** HTTP status. */
+  readonly status: number;
+  /** JSON-RPC error code. */
+  readonly rpc: number;
+  /** Told to the client. */
+  readonly message: string;
+  readonly meaning: string;
+  readonly remedy: string;
+}

@@ -1,13 +1,22 @@
 import type { Clock } from '../contract/clock.js';
-import { Deadlines } from './deadlines.js';
-import { Drain } from './drain.js';
-import type { CancelReason, CancelToken, Drained, Executor, ExecutorLoad, SubmitOptions } from './executor.js';
-import { FairQueue } from './fair-queue.js';
-import { CANCELLED, DEADLINE, type ExecutorFault, OVERLOADED, SHUTDOWN, toFault } from './fault.js';
-import { Job } from './job.js';
-import { Owners } from './owners.js';
-import { Scopes, toKey } from './scopes.js';
-import { isThenable } from './thenable.js';
+import { Deadlines, Drain } from './deadlines.js';
+import {
+  CANCELLED,
+  type CancelReason,
+  type CancelToken,
+  DEADLINE,
+  type Drained,
+  type Executor,
+  type ExecutorFault,
+  type ExecutorLoad,
+  isThenable,
+  OVERLOADED,
+  SHUTDOWN,
+  type SubmitOptions,
+  Token,
+  toFault,
+} from './executor.js';
+import { Chain, FairQueue, ListNode, type Place } from './fair-queue.js';
 
 export interface Bounds {
   readonly max_concurrency: number;
@@ -169,5 +178,120 @@ export class BoundedExecutor implements Executor {
     if (this.#drain === undefined || this.#running > 0 || this.#queue.size > 0) return;
     this.#deadlines.stop();
     this.#drain.end();
+  }
+}
+
+/**
+ * `granted`: a slot is taken, the work starts in the next microtask. `abandoned`: the caller was answered, the work goes on.
+ * A job moves forward only.
+ */
+type JobState = 'queued' | 'granted' | 'running' | 'abandoned' | 'ended';
+
+/** One submitted call, with what every structure of the executor needs to find and remove it at once. */
+class Job {
+  readonly token = new Token();
+  /** Of its scope and id. */
+  readonly key: string;
+  state: JobState;
+  resolve: (value: unknown) => void = ignore;
+  reject: (cause: unknown) => void = ignore;
+  /** Starts a job that waited. */
+  grant: () => void = ignore;
+  /** Takes the listener off the owner's signal. */
+  disown: () => void = ignore;
+  place: Place<Job> | undefined = undefined;
+  due_ms = 0;
+  heap_at = -1;
+  previous_twin: Job | undefined = undefined;
+  next_twin: Job | undefined = undefined;
+
+  constructor(options: SubmitOptions, state: JobState) {
+    this.key = toKey(options.scope, options.id);
+    this.state = state;
+  }
+}
+
+function ignore(): void {}
+
+/** Every job that waits or runs, by (scope, id), in constant time. Jobs that share both are twins in one chain. */
+class Scopes {
+  readonly #first = new Map<string, Job>();
+
+  add(job: Job): void {
+    const first = this.#first.get(job.key);
+    if (first === undefined) {
+      this.#first.set(job.key, job);
+      return;
+    }
+    job.previous_twin = first;
+    job.next_twin = first.next_twin;
+    if (first.next_twin !== undefined) first.next_twin.previous_twin = job;
+    first.next_twin = job;
+  }
+
+  remove(job: Job): void {
+    const { previous_twin: previous, next_twin: next } = job;
+    if (next !== undefined) next.previous_twin = previous;
+    if (previous !== undefined) previous.next_twin = next;
+    else if (next !== undefined) this.#first.set(job.key, next);
+    else this.#first.delete(job.key);
+    job.previous_twin = undefined;
+    job.next_twin = undefined;
+  }
+
+  find(key: string): readonly Job[] {
+    return twinsFrom(this.#first.get(key));
+  }
+
+  all(): readonly Job[] {
+    return [...this.#first.values()].flatMap(twinsFrom);
+  }
+}
+
+/** Never equal for two different pairs, whatever characters are in them. */
+function toKey(scope: string, id: string): string {
+  return `${scope.length} ${scope}${id}`;
+}
+
+function twinsFrom(first: Job | undefined): readonly Job[] {
+  const twins: Job[] = [];
+  for (let job = first; job !== undefined; job = job.next_twin) twins.push(job);
+  return twins;
+}
+
+/** Who must be told when an owner goes away. One listener on each signal, however much it owns, and none once that is nothing. */
+class Owners<T> {
+  readonly #onGone: (owned: T) => void;
+  readonly #owned = new Map<AbortSignal, Chain<T>>();
+
+  constructor(onGone: (owned: T) => void) {
+    this.#onGone = onGone;
+  }
+
+  /** The returned function lets `item` go; it must be called before or while `onGone` is told of it. */
+  add(signal: AbortSignal, item: T): () => void {
+    let chain = this.#owned.get(signal);
+    if (chain === undefined) {
+      chain = new Chain();
+      this.#owned.set(signal, chain);
+      signal.addEventListener('abort', this);
+    }
+    const link = new ListNode(item);
+    chain.push(link);
+    return () => {
+      link.unlink();
+      if (chain.empty) this.#forget(signal);
+    };
+  }
+
+  /** Called by the signal. */
+  handleEvent(event: Event): void {
+    const chain = this.#owned.get(event.target as AbortSignal);
+    for (let item = chain?.first; item !== undefined; item = chain?.first) this.#onGone(item);
+  }
+
+  #forget(signal: AbortSignal): void {
+    this.#owned.delete(signal);
+    signal.removeEventListener('abort', this);
   }
 }

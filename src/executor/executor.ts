@@ -1,7 +1,41 @@
 import type { Clock } from '../contract/clock.js';
 import { BoundedExecutor } from './bounded.js';
 
-export { ExecutorFault } from './fault.js';
+/**
+ * OVERLOADED: no slot and no place in the queue. DEADLINE: not done in time. CANCELLED: by its id, or its owner went away.
+ * SHUTDOWN: the executor drains, or its drain ended the call.
+ */
+type ExecutorFaultCode = 'OVERLOADED' | 'DEADLINE' | 'CANCELLED' | 'SHUTDOWN';
+
+/** Why the executor did not run a call, or gave it up. One frozen value for each code, without a stack: refusing is cheap. */
+export class ExecutorFault extends Error {
+  override readonly name = 'ExecutorFault';
+  readonly code: ExecutorFaultCode;
+
+  constructor(code: ExecutorFaultCode, message: string) {
+    super(message);
+    this.code = code;
+    this.stack = `ExecutorFault: ${message}`;
+    Object.freeze(this);
+  }
+}
+
+export const OVERLOADED = new ExecutorFault('OVERLOADED', 'The executor has no free slot and no place in its queue.');
+
+export const DEADLINE = new ExecutorFault('DEADLINE', 'The call did not finish in time.');
+
+export const CANCELLED = new ExecutorFault('CANCELLED', 'The call was cancelled.');
+
+export const SHUTDOWN = new ExecutorFault('SHUTDOWN', 'The executor is shutting down.');
+
+const BY_REASON: Readonly<Record<CancelReason, ExecutorFault>> = {
+  cancelled: CANCELLED,
+  owner: CANCELLED,
+  deadline: DEADLINE,
+  shutdown: SHUTDOWN,
+};
+
+export const toFault = (reason: CancelReason): ExecutorFault => BY_REASON[reason];
 
 /** Runs calls side by side, never more than it was given room for. Whoever was handed one does not drain it; whoever made it does. */
 export interface Executor {
@@ -88,4 +122,57 @@ export function createExecutor(options: ExecutorOptions): Executor {
 function toCount(name: string, value: number): number {
   if (Number.isSafeInteger(value) && value > 0) return value;
   throw new RangeError(`executor: ${name} must be a positive integer, not ${String(value)}`);
+}
+
+/** The executor's side of a cancel token. An `AbortController` costs more than a call does, so there is none until it is asked for. */
+export class Token implements CancelToken {
+  #reason: CancelReason | undefined;
+  #runs: (() => void)[] | undefined;
+  #controller: AbortController | undefined;
+
+  get cancelled(): boolean {
+    return this.#reason !== undefined;
+  }
+
+  get reason(): CancelReason | undefined {
+    return this.#reason;
+  }
+
+  get signal(): AbortSignal {
+    if (this.#controller === undefined) {
+      this.#controller = new AbortController();
+      if (this.#reason !== undefined) this.#controller.abort(toFault(this.#reason));
+    }
+    return this.#controller.signal;
+  }
+
+  onCancel(run: () => void): void {
+    if (this.#reason !== undefined) runSafely(run);
+    else if (this.#runs === undefined) this.#runs = [run];
+    else this.#runs.push(run);
+  }
+
+  cancel(reason: CancelReason): void {
+    if (this.#reason !== undefined) return;
+    this.#reason = reason;
+    const runs = this.#runs;
+    this.#runs = undefined;
+    if (runs !== undefined) for (const run of runs) runSafely(run);
+    this.#controller?.abort(toFault(reason));
+  }
+}
+
+function runSafely(run: () => void): void {
+  try {
+    run();
+  } catch {
+    // The work of one call must not keep the others from being told.
+  }
+}
+
+/** True for whatever a promise would adopt. */
+export function isThenable(value: unknown): value is PromiseLike<unknown> {
+  if (value instanceof Promise) return true;
+  if ((typeof value !== 'object' && typeof value !== 'function') || value === null) return false;
+  return typeof (value as { then?: unknown }).then === 'function';
 }

@@ -1,5 +1,3 @@
-import { Chain, Link } from './chain.js';
-
 /**
  * A bounded queue that serves its shares in turn, each in order of arrival. When it is full, a newcomer takes the place of the newest
  * entry of the longest line if that line is longer than the newcomer's own would be: nobody can fill the queue against the
@@ -117,7 +115,7 @@ const FIRST_IN_A_ROW = 8;
 export class Place<T> {
   readonly value: T;
   readonly line: Line<T>;
-  readonly link: Link<Place<T>> = new Link<Place<T>>(this);
+  readonly link: ListNode<Place<T>> = new ListNode<Place<T>>(this);
 
   constructor(value: T, line: Line<T>) {
     this.value = value;
@@ -128,12 +126,56 @@ export class Place<T> {
 class Line<T> {
   readonly share: string;
   readonly places = new Chain<Place<T>>();
-  readonly turn: Link<Line<T>> = new Link<Line<T>>(this);
-  readonly rank: Link<Line<T>> = new Link<Line<T>>(this);
+  readonly turn: ListNode<Line<T>> = new ListNode<Line<T>>(this);
+  readonly rank: ListNode<Line<T>> = new ListNode<Line<T>>(this);
   length = 0;
   held = false;
 
   constructor(share: string) {
     this.share = share;
+  }
+}
+
+/** One place in a chain. It leaves by itself, at once, whichever chain it is in. */
+export class ListNode<T> {
+  readonly value: T;
+  before: ListNode<T> = this;
+  after: ListNode<T> = this;
+
+  constructor(value: T) {
+    this.value = value;
+  }
+
+  unlink(): void {
+    this.before.after = this.after;
+    this.after.before = this.before;
+    this.before = this;
+    this.after = this;
+  }
+}
+
+/** A list that links join at the end. */
+export class Chain<T> {
+  readonly #end = new ListNode<T | undefined>(undefined);
+
+  get first(): T | undefined {
+    return this.#end.after.value;
+  }
+
+  get last(): T | undefined {
+    return this.#end.before.value;
+  }
+
+  get empty(): boolean {
+    return this.#end.after === this.#end;
+  }
+
+  /** `link` must be in no chain. */
+  push(link: ListNode<T>): void {
+    const end = this.#end as ListNode<T>;
+    link.before = end.before;
+    link.after = end;
+    end.before.after = link;
+    end.before = link;
   }
 }

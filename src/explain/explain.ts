@@ -8,17 +8,15 @@ import type { RequestHead } from '../contract/head.js';
 import type { Identity } from '../contract/identity.js';
 import type { Metrics } from '../contract/metrics.js';
 import type { GateVerdict, Telemetry } from '../contract/telemetry.js';
-import { unsupportedVersion } from '../dialect/faults.js';
-import { isServed } from '../dialect/revisions.js';
+import { unsupportedVersion } from '../dialect/admit.js';
+import { isServed } from '../dialect/methods.js';
 import { CODES } from '../errors/codes.js';
 import { type Admitted, type Chain, type ChainOutcome, NOBODY } from '../gate-chain/chain.js';
 import { type ChainSet, openChains } from '../gate-chain/load.js';
-import type { DoorFault } from '../listener/door.js';
+import type { HeadFault } from '../listener/request/head-checks.js';
 import { SILENT } from '../silent-log.js';
-import { adviceOf } from './advice.js';
-import { askDoor } from './door.js';
-import { placesOf } from './place.js';
-import { askedCall, type Question, toHead } from './question.js';
+import { askDoor, placesOf } from './head-checks.js';
+import { adviceOf, askedCall, type Question, toHead } from './question.js';
 
 /** One thing that was asked on the way. */
 export interface Step {
@@ -83,7 +81,7 @@ async function ask(loaded: LoadedConfig, question: Question, chains: ChainSet, s
   const place = placesOf(config, chains).match(head.path);
   const turnAway = (
     by: string,
-    { code, detail }: DoorFault,
+    { code, detail }: HeadFault,
     headers: HeaderInit = {},
     remedy: string = CODES[code].remedy,
   ): Explanation => {

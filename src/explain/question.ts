@@ -1,12 +1,15 @@
 import { X509Certificate } from 'node:crypto';
+import { builtins } from '../../gates/index.js';
 import { tlsSettings } from '../assembly/tls.js';
 import type { Config } from '../config/schema/config.js';
 import type { Peer, PeerTls, RequestHead } from '../contract/head.js';
-import { MODERN } from '../dialect/revisions.js';
-import { RawHeaders, UNCLAIMED } from '../listener/head.js';
-import { PeerBook, plainAddress } from '../listener/peer.js';
-import { isAuthorized } from './authorized.js';
+import { MODERN } from '../dialect/methods.js';
+import { CODES } from '../errors/codes.js';
+import { RawHeaders, UNCLAIMED } from '../listener/request/head.js';
+import { plainAddress, RemoteAddresses } from '../listener/request/remote-address.js';
 import { terminatorHeaders } from './terminator.js';
+
+const MAX_LINKS = 10;
 
 /** The request that is asked about. Secrets in it are used and never shown. */
 export interface Question {
@@ -71,7 +74,7 @@ export function toHead(question: Question, config: Config, now_ms: number): Requ
 }
 
 function toPeer({ address = '127.0.0.1', via = address, certificate }: Question, config: Config, now_ms: number): Peer {
-  const trusted = new PeerBook(config.listener.trusted_proxies).isTrusted(plainAddress(via));
+  const trusted = new RemoteAddresses(config.listener.trusted_proxies).isTrusted(plainAddress(via));
   return {
     address: plainAddress(via),
     trusted,
@@ -92,4 +95,46 @@ function toMcpName(name: string): string {
   return /^[!-~](?:[ -~]*[!-~])?$/.test(name) && !name.startsWith('=?base64?')
     ? name
     : `=?base64?${Buffer.from(name).toString('base64')}?=`;
+}
+
+/**
+ * True when the first certificate of `pem` chains to one of `cas`, over the other certificates of `pem`, and each is valid at `now_ms`:
+ * what a TLS handshake with `client_ca_file` comes to.
+ */
+function isAuthorized(pem: string, cas: string, now_ms: number): boolean {
+  const anchors = certificatesOf(cas);
+  const [leaf, ...others] = certificatesOf(pem);
+  let current = leaf;
+  for (let link = 0; current !== undefined && link < MAX_LINKS; link++) {
+    const child: X509Certificate = current;
+    if (now_ms < Date.parse(child.validFrom) || now_ms > Date.parse(child.validTo)) return false;
+    if (anchors.some((anchor) => anchor.raw.equals(child.raw) || isIssuer(anchor, child))) return true;
+    current = others.find((other) => other !== child && isIssuer(other, child));
+  }
+  return false;
+}
+
+function isIssuer(issuer: X509Certificate, child: X509Certificate): boolean {
+  return child.checkIssued(issuer) && child.verify(issuer.publicKey);
+}
+
+function certificatesOf(pem: string): readonly X509Certificate[] {
+  const blocks = pem.split(/(?=-----BEGIN CERTIFICATE-----)/).filter((block) => block.startsWith('-----BEGIN'));
+  return blocks.map((block) => new X509Certificate(block));
+}
+
+/** What a code means, and what the caller can do. */
+interface Advice {
+  readonly meaning: string;
+  readonly remedy: string;
+}
+
+/** What the tables of the gateway and of the built-in gates say of a code; empty texts for a code of a third party's gate. */
+export function adviceOf(code: string): Advice {
+  if (Object.hasOwn(CODES, code)) return CODES[code as keyof typeof CODES];
+  for (const module of Object.values(builtins)) {
+    const row = module.codes?.[code];
+    if (row !== undefined) return row;
+  }
+  return { meaning: '', remedy: '' };
 }

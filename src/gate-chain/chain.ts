@@ -7,17 +7,13 @@ import type { Log } from '../contract/log.js';
 import type { GateVerdict, Telemetry } from '../contract/telemetry.js';
 import type { RequestTrace } from '../contract/tracing.js';
 import { CODES, type ErrorCode } from '../errors/codes.js';
-import { Context } from './context.js';
-import { type Checked, checkDecision } from './decision.js';
-import { mergeFacts, NO_FACTS } from './facts.js';
-import { DecisionFault } from './fault.js';
-import { type Claimed, toIdentity } from './identity.js';
-import { type Known, recall, remember } from './known.js';
-import type { Slot } from './slot.js';
-import { type Settled, waitFor } from './wait.js';
+import { type Checked, type Claimed, checkDecision, type Known, mergeFacts, NO_FACTS, recall, remember, toIdentity } from './decision.js';
+import { DecisionFault } from './headers.js';
+import type { Slot } from './rules.js';
+import { Context, type Settled, waitFor } from './wait.js';
 
 /** One request's stay in the chains, owned by the listener. */
-export interface Visit {
+export interface GateVisit {
   /** Set by the chain while a gate waits; the listener calls it when the client leaves. */
   abort: (() => void) | undefined;
   /** Undefined: tracing is off. */
@@ -102,7 +98,7 @@ export class Chain {
   }
 
   /** Judges a head. `before` is what the listener's chain found. Never throws, never rejects. */
-  decide(head: JudgedHead, visit: Visit, before: Admitted = NOBODY): ChainOutcome | Promise<ChainOutcome> {
+  decide(head: JudgedHead, visit: GateVisit, before: Admitted = NOBODY): ChainOutcome | Promise<ChainOutcome> {
     const { slots, end, replaces_identity } = this.#parts;
     if (end === 'served' && !SERVED_METHODS.has(head.method))
       return refusal('METHOD_NOT_ALLOWED', slots.at(-1)?.name ?? '', undefined, SERVED_ALLOW);
@@ -112,7 +108,7 @@ export class Chain {
   }
 
   /** The second look, at one scanned message: `pass` or `refuse` only. Never throws, never rejects. */
-  decideCall(call: CallSummary, head: RequestHead, visit: Visit, admitted: Admitted): ChainOutcome | Promise<ChainOutcome> {
+  decideCall(call: CallSummary, head: RequestHead, visit: GateVisit, admitted: Admitted): ChainOutcome | Promise<ChainOutcome> {
     const { identity, facts, authorized } = admitted;
     const run: Run = { slots: this.#parts.judges, end: 'open', head, visit, call, identity, facts, authorized };
     return this.#from(0, run, this.judges_calls ? this.#parts.clock.mono_ms() : 0);
@@ -213,7 +209,7 @@ interface Run {
   readonly slots: readonly Slot[];
   readonly end: ChainEnd;
   readonly head: JudgedHead;
-  readonly visit: Visit;
+  readonly visit: GateVisit;
   /** Set when one message is judged. */
   readonly call: CallSummary | undefined;
   identity: Identity | undefined;

@@ -1,10 +1,17 @@
 import type { GateDecision, RefuseStatus } from '../contract/gate.js';
-import type { Facts } from '../contract/identity.js';
-import { checkFacts } from './facts.js';
-import { DecisionFault } from './fault.js';
-import { checkHeaders } from './headers.js';
-import type { Claimed } from './identity.js';
-import { Scopes } from './scopes.js';
+import type { Facts, Identity } from '../contract/identity.js';
+import { checkHeaders, DecisionFault } from './headers.js';
+
+const ENTRIES = new WeakMap<object, Entry>();
+
+/** No facts. */
+export const NO_FACTS: Facts = Object.freeze({});
+/** Values that one decision's facts may hold in all, nested ones included, and how deep they may nest. */
+const MAX_FACT_VALUES = 10_000;
+const MAX_FACT_DEPTH = 32;
+
+/** Scopes one identity may have. */
+const MAX_SCOPES = 1_000;
 
 /** Characters of a refusal's message, of a principal, an issuer and a client name. */
 export const MAX_TEXT_CHARS = 1_024;
@@ -121,5 +128,137 @@ function isCode(code: string): boolean {
     const letter = unit >= 0x41 && unit <= 0x5a;
     if (!letter && (i === 0 || (unit !== 0x5f && (unit < 0x30 || unit > 0x39)))) return false;
   }
+  return true;
+}
+
+/** A set of scopes that nobody can change any more. */
+class Scopes extends Set<string> {
+  static readonly none: Scopes = new Scopes([]);
+
+  constructor(names: Iterable<unknown>) {
+    super();
+    for (const name of names) {
+      if (typeof name !== 'string') throw new DecisionFault('a scope is not a string');
+      if (this.size === MAX_SCOPES) throw new DecisionFault('there are too many scopes');
+      super.add(name);
+    }
+    Object.freeze(this);
+  }
+
+  override add(): never {
+    throw new TypeError('the scopes of an identity are frozen');
+  }
+  override delete(): never {
+    throw new TypeError('the scopes of an identity are frozen');
+  }
+  override clear(): never {
+    throw new TypeError('the scopes of an identity are frozen');
+  }
+}
+
+/**
+ * A gate's facts, checked and frozen all the way down: a plain object of JSON values, only with keys that the gate
+ * `provides` where it says so. Values that are frozen already are taken as they are, so that a gate can hand out what it
+ * remembers at no cost. Throws DecisionFault.
+ */
+function checkFacts(value: unknown, provides: ReadonlySet<string> | undefined): Facts | undefined {
+  if (value === undefined) return undefined;
+  if (!isPlain(value)) throw new DecisionFault('facts is not a plain object');
+  const copy: Readonly<Record<string, unknown>> = { ...value };
+  const budget = { left: MAX_FACT_VALUES };
+  for (const key of Object.keys(copy)) {
+    if (provides !== undefined && !provides.has(key)) throw new DecisionFault(`fact ${key.slice(0, 64)} is not in the module's provides`);
+    freezeJson(copy[key], budget, 1);
+  }
+  return Object.freeze(copy);
+}
+
+/** `later` over `earlier`; both are frozen and so is the answer. */
+export function mergeFacts(earlier: Facts, later: Facts | undefined): Facts {
+  if (later === undefined) return earlier;
+  return earlier === NO_FACTS ? later : Object.freeze({ ...earlier, ...later });
+}
+
+function freezeJson(value: unknown, budget: { left: number }, depth: number): void {
+  if (typeof value === 'string' || typeof value === 'boolean' || value === null || value === undefined) return;
+  if (typeof value === 'number' && Number.isFinite(value)) return;
+  if (!Array.isArray(value) && !isPlain(value)) throw new DecisionFault('facts hold something that is not a JSON value');
+  if (Object.isFrozen(value)) return;
+  budget.left -= 1;
+  if (depth > MAX_FACT_DEPTH) throw new DecisionFault('facts nest too deep');
+  for (const inner of Object.values(value)) {
+    budget.left -= 1;
+    if (budget.left < 0) throw new DecisionFault('facts hold too many values');
+    freezeJson(inner, budget, depth + 1);
+  }
+  Object.freeze(value);
+}
+
+function isPlain(value: unknown): value is Record<string, unknown> {
+  if (typeof value !== 'object' || value === null) return false;
+  const prototype: unknown = Object.getPrototypeOf(value);
+  return prototype === Object.prototype || prototype === null;
+}
+
+/** What a gate said about the caller, checked and copied. */
+export interface Claimed {
+  readonly principal: string;
+  readonly issuer: string;
+  readonly scopes: ReadonlySet<string>;
+  readonly client: string | undefined;
+  readonly expires_at_ms: number | undefined;
+}
+
+/** The frozen identity of a caller. Written out, as each shape is built on every request: a spread costs a microsecond. */
+export function toIdentity({ principal, issuer, scopes, client, expires_at_ms }: Claimed, facts: Facts): Identity {
+  if (client === undefined) {
+    if (expires_at_ms === undefined) return Object.freeze({ principal, issuer, scopes, facts });
+    return Object.freeze({ principal, issuer, scopes, expires_at_ms, facts });
+  }
+  if (expires_at_ms === undefined) return Object.freeze({ principal, issuer, scopes, client, facts });
+  return Object.freeze({ principal, issuer, scopes, client, expires_at_ms, facts });
+}
+
+type Identify = Extract<Checked, { readonly kind: 'identify' }>;
+
+/** A decision that was checked before, and the identity that it makes when no earlier gate wrote facts. */
+export interface Known {
+  readonly decision: Identify;
+  readonly identity: Identity;
+}
+
+interface Entry extends Known {
+  readonly provides: ReadonlySet<string> | undefined;
+  /** The gate's own set, which it may still change. */
+  readonly scopes: ReadonlySet<unknown>;
+}
+
+/**
+ * What checking this very decision came to before; undefined when it was not checked, or may have changed since. A gate that
+ * remembers a caller returns one frozen decision for all its requests: it is copied and frozen once, not each time.
+ */
+export function recall(answer: unknown, provides: ReadonlySet<string> | undefined): Known | undefined {
+  if (typeof answer !== 'object' || answer === null) return undefined;
+  const entry = ENTRIES.get(answer);
+  if (entry === undefined || entry.provides !== provides) return undefined;
+  return isSame(entry.scopes, entry.decision.identity.scopes) ? entry : undefined;
+}
+
+/** Keeps the outcome of a check as long as the gate keeps its decision. Only for decisions that are frozen in all their parts. */
+export function remember(answer: unknown, provides: ReadonlySet<string> | undefined, decision: Identify): void {
+  const given = answer as Extract<GateDecision, { readonly kind: 'identify' }>;
+  if (!isFixed(given) || !isFixed(given.identity) || (given.facts !== undefined && !isFixed(given.facts))) return;
+  const identity = toIdentity(decision.identity, decision.facts ?? NO_FACTS);
+  ENTRIES.set(given, { provides, scopes: given.identity.scopes, decision, identity });
+}
+
+/** Frozen, and nothing in it is computed when it is read. */
+function isFixed(value: object): boolean {
+  return Object.isFrozen(value) && Object.values(Object.getOwnPropertyDescriptors(value)).every((property) => property.get === undefined);
+}
+
+function isSame(given: ReadonlySet<unknown>, copy: ReadonlySet<string>): boolean {
+  if (given.size !== copy.size) return false;
+  for (const scope of copy) if (!given.has(scope)) return false;
   return true;
 }

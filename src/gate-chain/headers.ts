@@ -1,6 +1,4 @@
 import type { HeaderInit } from '../contract/gate.js';
-import { DecisionFault } from './fault.js';
-
 /** Lines a gate may set in one answer, and the characters of all its names and values together. */
 export const MAX_HEADER_LINES = 64;
 export const MAX_HEADER_CHARS = 16_384;
@@ -60,4 +58,9 @@ function isFieldValue(value: string): boolean {
     if ((unit < 0x20 && unit !== 0x09) || unit === 0x7f || unit > 0xff) return false;
   }
   return true;
+}
+
+/** Says in words for the log why something that a gate returned is not a decision. Never told to the client. */
+export class DecisionFault extends Error {
+  override readonly name = 'DecisionFault';
 }

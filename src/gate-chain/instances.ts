@@ -4,8 +4,8 @@ import { ConfigError, type ConfigProblem } from '../errors/error.js';
 import { before } from './deadline.js';
 import type { ChainDeps } from './load.js';
 import type { Ready } from './rules.js';
+import { within } from './rules.js';
 import { type End, SharedPool } from './shared.js';
-import { within } from './where.js';
 
 /** Milliseconds that a gate may take to open and to close. */
 export const OPEN_TIMEOUT_MS = 30_000;

@@ -8,10 +8,9 @@ import { ConfigError, type ConfigProblem } from '../errors/error.js';
 import { Chain, type ChainEnd } from './chain.js';
 import { type Instances, openInstances, type Place } from './instances.js';
 import { prepare } from './prepare.js';
-import { asksNobody, type Ready, roles } from './rules.js';
+import { asksNobody, codeLabels, type Ready, roles, type Slot } from './rules.js';
 import { servedPaths } from './served.js';
 import type { SharedPool } from './shared.js';
-import { codeLabels, type Slot } from './slot.js';
 
 /** One entry of `gates` in the config. */
 export interface GateConfig {

@@ -1,8 +1,7 @@
 import { Ajv2020, type ErrorObject, type ValidateFunction } from 'ajv/dist/2020.js';
 import type { TSchema } from '../contract/options.js';
 import type { ConfigProblem } from '../errors/error.js';
-import { nearest } from './nearest.js';
-import { within } from './where.js';
+import { nearest, within } from './rules.js';
 
 export type Checked = { readonly options: unknown; readonly problems: readonly ConfigProblem[] };
 

@@ -1,11 +1,10 @@
 import type { Clock } from '../contract/clock.js';
 import type { GateModule } from '../contract/gate.js';
 import { type ConfigProblem, withRoutePaths } from '../errors/error.js';
-import { findModule } from './find-module.js';
+import { findModule } from '../modules/find-module.js';
 import type { ChainInput } from './load.js';
 import { checkOptions } from './options.js';
-import { checkListing, type Listing, type Ready } from './rules.js';
-import { within } from './where.js';
+import { checkListing, type Listing, type Ready, within } from './rules.js';
 
 export interface Prepared {
   readonly ready: ReadonlyMap<string, Ready>;

@@ -1,7 +1,12 @@
-import type { GateModule } from '../contract/gate.js';
+import { closest, distance } from 'fastest-levenshtein';
+import type { GateModule, RequestGate, RouteInfo } from '../contract/gate.js';
 import type { ConfigProblem } from '../errors/error.js';
-import { nearest } from './nearest.js';
-import { within } from './where.js';
+
+const PLAIN = /^[A-Za-z_][A-Za-z0-9_-]{0,127}$/;
+const MAX_SHOWN = 80;
+
+/** Refusal codes of one gate that are counted by name when its module lists none. */
+const MAX_CODE_LABELS = 32;
 
 /**
  * What an `identify` of this gate does at its place. `always`, `counts`: it is the caller's identity; `always` may not pass
@@ -88,4 +93,51 @@ function checkCompany(listing: Listing, chain: readonly Ready[], say: (index: nu
       'no gate of this chain says that it identifies the caller or is an allowlist: every request would be refused; add one, or say public: true (a gate of your own declares `identifies` or `authorizes`)',
     );
   }
+}
+
+/** One opened gate at its place in one chain. */
+export interface Slot {
+  /** Config name of the gate. */
+  readonly name: string;
+  readonly gate: RequestGate;
+  readonly route: RouteInfo;
+  readonly timeout_ms: number;
+  /** The only facts the gate may write; undefined: any. */
+  readonly provides: ReadonlySet<string> | undefined;
+  readonly identifies: Identifies;
+  /** The module says that it finds out who calls, and at its place that counts. */
+  readonly knows_caller: boolean;
+  /** True for an allowlist. */
+  readonly authorizes: boolean;
+  /** The label under which a refusal code is counted: the code itself while the set of them is small, else `other`. */
+  codeLabel(code: string): string;
+}
+
+/** Counts refusal codes under their names if the module lists them or, where it lists none, for the first 32. */
+export function codeLabels(module: GateModule): (code: string) => string {
+  const listed = module.codes === undefined ? undefined : new Set(Object.keys(module.codes));
+  if (listed !== undefined) return (code) => (listed.has(code) ? code : 'other');
+  const seen = new Set<string>();
+  return (code) => {
+    if (seen.has(code)) return code;
+    if (seen.size >= MAX_CODE_LABELS) return 'other';
+    seen.add(code);
+    return code;
+  };
+}
+
+/** `base` with one more step, as problems show places: `gates.token.options.keys[0]`. Names that are not plain words are quoted, cut at 80 characters. */
+export function within(base: string, step: string | number): string {
+  if (typeof step === 'number') return `${base}[${step}]`;
+  if (PLAIN.test(step)) return base === '' ? step : `${base}.${step}`;
+  return `${base}[${JSON.stringify(step.length > MAX_SHOWN ? `${step.slice(0, MAX_SHOWN)}…` : step)}]`;
+}
+
+/** The one of `names` that `word` is probably meant to be: at most a third of its letters away, at least two, or the only one that goes on after it. */
+export function nearest(word: string, names: readonly string[]): string | undefined {
+  if (names.length === 0 || word.length > 64) return undefined;
+  const best = closest(word, names);
+  if (distance(word, best) <= Math.max(2, Math.floor(word.length / 3))) return best;
+  const longer = names.filter((name) => word.length > 2 && name.startsWith(`${word}_`));
+  return longer.length === 1 ? longer[0] : undefined;
 }

@@ -1,6 +1,7 @@
 import type { Clock } from '../contract/clock.js';
-import type { Visit } from './chain.js';
-import type { Context } from './context.js';
+import type { GateContext, RouteInfo } from '../contract/gate.js';
+import type { Facts, Identity } from '../contract/identity.js';
+import type { GateVisit } from './chain.js';
 
 /** How waiting for a gate ended. `late` and `left` have aborted the gate's signal; whatever it says afterwards is dropped. */
 export type Settled =
@@ -10,7 +11,13 @@ export type Settled =
   | { readonly kind: 'left' };
 
 /** Waits for a gate's promise until its deadline or until the client leaves. Never rejects; the timer is gone when it resolves. */
-export function waitFor(answer: PromiseLike<unknown>, timeout_ms: number, clock: Clock, visit: Visit, context: Context): Promise<Settled> {
+export function waitFor(
+  answer: PromiseLike<unknown>,
+  timeout_ms: number,
+  clock: Clock,
+  visit: GateVisit,
+  context: Context,
+): Promise<Settled> {
   return new Promise((resolve) => {
     let open = true;
     const end = (settled: Settled): void => {
@@ -29,4 +36,29 @@ export function waitFor(answer: PromiseLike<unknown>, timeout_ms: number, clock:
       (error: unknown) => end({ kind: 'error', error }),
     );
   });
+}
+
+/** What one gate sees of one request. Its signal costs nothing until somebody asks for it. */
+export class Context implements GateContext {
+  readonly identity: Identity | undefined;
+  readonly facts: Facts;
+  readonly route: RouteInfo;
+  #controller: AbortController | undefined;
+
+  constructor(identity: Identity | undefined, facts: Facts, route: RouteInfo) {
+    this.identity = identity;
+    this.facts = facts;
+    this.route = route;
+  }
+
+  get signal(): AbortSignal {
+    this.#controller ??= new AbortController();
+    return this.#controller.signal;
+  }
+
+  /** Ends what the gate still waits for; also when it asks for the signal only later. */
+  abort(reason: string): void {
+    this.#controller ??= new AbortController();
+    this.#controller.abort(new Error(reason));
+  }
 }

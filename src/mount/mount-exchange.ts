@@ -2,7 +2,7 @@ import type { Clock, Timer } from '../contract/clock.js';
 import type { AnswerWriter, Call, EndReason, HeaderList } from '../contract/runtime.js';
 import type { PreparedCall } from '../core/http/admit.js';
 import { ValueExchange } from '../core/http/value-exchange.js';
-import { listenEnd } from '../core/run/listen-end.js';
+import { listenEnd } from '../core/run/listen.js';
 import { GatewayError } from '../errors/error.js';
 
 export interface MountExchangeOptions {
@@ -53,7 +53,7 @@ export class MountExchange extends ValueExchange {
     this.#due_ms = Math.min(this.#options.clock.mono_ms() + this.#options.request_timeout_ms, this.#cap_ms);
   }
 
-  override questioned(): void {
+  override inputRequested(): void {
     this.#due_ms = this.#cap_ms;
   }
 

@@ -1,5 +1,5 @@
-import type { Status } from '../assembly/status.js';
-import { type Asked, explainForm } from './explain-form.js';
+import type { Status } from '../status/status.js';
+import { explainForm, type FormValues } from './explain-form.js';
 import { type Content, type Html, html } from './html.js';
 import { PARTS } from './parts.js';
 
@@ -20,12 +20,12 @@ export function statusPage(status: Status, explains: boolean): Html {
 }
 
 /** The page that answers a question when there is no JavaScript. */
-export function explainPage(status: Status, asked: Asked, answer: Content): Html {
+export function explainPage(status: Status, asked: FormValues, answer: Content): Html {
   const back = html`<nav aria-label="Sections"><a href="/status">Back to the status page</a></nav>`;
   return shell(status, back, explainSection(status, asked, answer));
 }
 
-function explainSection(status: Status, asked: Asked, answer: Content): Html {
+function explainSection(status: Status, asked: FormValues, answer: Content): Html {
   return html`<section id="explain" aria-labelledby="explain-title">
 <h2 id="explain-title">Explain</h2>
 <div id="explanation">${answer}</div>

@@ -1,11 +1,11 @@
-import type { Status } from '../assembly/status.js';
+import type { Status } from '../status/status.js';
 import { type Content, type Html, html } from './html.js';
 
 /** What was asked, to be shown in the form again; never a token, a certificate or a header. */
-export type Asked = Readonly<Partial<Record<'route' | 'method' | 'tool' | 'address' | 'via' | 'http_method' | 'revision', string>>>;
+export type FormValues = Readonly<Partial<Record<'route' | 'method' | 'tool' | 'address' | 'via' | 'http_method' | 'revision', string>>>;
 
 /** The form that describes a request. It is posted, so that no token stands in a URL or a history. */
-export function explainForm(status: Pick<Status, 'routes'>, asked: Asked = {}): Html {
+export function explainForm(status: Pick<Status, 'routes'>, asked: FormValues = {}): Html {
   const { route = status.routes[0]?.path } = asked;
   return html`<form id="explain-form" method="post" action="/status/explain" autocomplete="off">
 <p class="calm">Asks the gates about a request, without sending it. What is written here is used once and neither shown nor kept.</p>

@@ -1,4 +1,4 @@
-import type { Status } from '../assembly/status.js';
+import type { Status } from '../status/status.js';
 import { type Html, html } from './html.js';
 import { table } from './table.js';
 import { counts, duration, mark, moment, NOTHING, number } from './words.js';

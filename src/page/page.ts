@@ -1,15 +1,15 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
-import type { Status } from '../assembly/status.js';
 import type { Clock } from '../contract/clock.js';
 import { retryAfter } from '../errors/text.js';
 import type { Explanation } from '../explain/explain.js';
 import type { Question } from '../explain/question.js';
 import type { OpsPages } from '../listener/ops.js';
+import type { Status } from '../status/status.js';
 import { type Answer, Asker } from './asker.js';
 import { ASSETS, type Asset } from './assets.js';
 import { explainPage, statusPage } from './document.js';
 import { isOwnHost, isOwnPost, wantsHtml } from './door.js';
-import type { Asked } from './explain-form.js';
+import type { FormValues } from './explain-form.js';
 import { explanationOf, noExplanation } from './explanation.js';
 import type { Html } from './html.js';
 import { Live } from './live.js';
@@ -96,7 +96,7 @@ export function createPage(options: PageOptions, deps: PageDeps): OpsPages {
   };
 }
 
-function answerPage(status: Status, asked: Asked, answer: Answer | { readonly why: string }): Html {
+function answerPage(status: Status, asked: FormValues, answer: Answer | { readonly why: string }): Html {
   return explainPage(status, asked, 'why' in answer ? noExplanation(answer.why) : explanationOf(answer.explanation));
 }
 

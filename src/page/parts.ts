@@ -1,11 +1,14 @@
-import type { Status } from '../assembly/status.js';
+import { stringify } from 'yaml';
+import type { Status } from '../status/status.js';
 import { keys, reloads, traffic } from './facts.js';
-import type { Html } from './html.js';
+import { type Html, html } from './html.js';
 import { refusals } from './refusals.js';
 import { gates, routes } from './routes.js';
 import { runtimes } from './runtimes.js';
-import { settings } from './settings.js';
 import { summary } from './summary.js';
+
+/** Large configs take long to write: each is written once. */
+const TEXTS = new WeakMap<object, string>();
 
 /** One section of the page. */
 export interface Part {
@@ -33,4 +36,19 @@ export const PARTS: readonly Part[] = [
 /** Every section as HTML text by id. */
 export function renderParts(status: Status): ReadonlyMap<string, string> {
   return new Map(PARTS.map(({ id, render }) => [id, render(status).toString()]));
+}
+
+/** The config in force. */
+function settings({ config }: Status): Html {
+  return html`${config.warnings.length > 0 && html`<ul class="errors">${config.warnings.map((warning) => html`<li>${warning}</li>`)}</ul>`}
+<details><summary>Show the config in force, defaults filled and secrets hidden</summary>
+<pre tabindex="0" aria-label="Config in force">${textOf(config.values)}</pre></details>`;
+}
+
+function textOf(values: object): string {
+  const known = TEXTS.get(values);
+  if (known !== undefined) return known;
+  const text = stringify(values, { lineWidth: 0, aliasDuplicateObjects: false });
+  TEXTS.set(values, text);
+  return text;
 }

@@ -2,10 +2,10 @@ import { whyNotCidr } from '../config/format/network.js';
 import type { Question } from '../explain/question.js';
 import { isCertificate } from '../explain/terminator.js';
 import { trimOws } from '../wire/field.js';
-import type { Asked } from './explain-form.js';
+import type { FormValues } from './explain-form.js';
 
 /** A form that was understood, or why it was not. `asked` holds what may be shown again. */
-export type Read = { readonly question: Question; readonly asked: Asked } | { readonly fault: string; readonly asked: Asked };
+export type Read = { readonly question: Question; readonly asked: FormValues } | { readonly fault: string; readonly asked: FormValues };
 
 const FIELDS = ['route', 'method', 'tool', 'address', 'via', 'http_method', 'revision', 'token', 'header', 'certificate'] as const;
 type Field = (typeof FIELDS)[number];
@@ -24,7 +24,7 @@ export function readQuestion(body: string): Read {
     const text = value.trim();
     if (text !== '') given[field] = given[field] === undefined ? text : `${given[field]}\n${text}`;
   }
-  const asked: Asked = Object.fromEntries(
+  const asked: FormValues = Object.fromEntries(
     Object.entries(given).filter(([name, value]) => !SECRET.includes(name as Field) && value.length <= MAX_TEXT),
   );
   const headers = (given.header ?? '').split(/\r?\n/).filter((line) => line.trim() !== '');

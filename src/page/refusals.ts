@@ -1,6 +1,6 @@
-import type { RecentRow } from '../assembly/recent.js';
-import type { Status } from '../assembly/status.js';
-import { adviceOf } from '../explain/advice.js';
+import { adviceOf } from '../explain/question.js';
+import type { RecentRow } from '../status/recent.js';
+import type { Status } from '../status/status.js';
 import { type Html, html } from './html.js';
 import { table } from './table.js';
 import { moment, number, prose } from './words.js';

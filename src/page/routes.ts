@@ -1,5 +1,5 @@
-import type { RouteStatus } from '../assembly/route-status.js';
-import type { Status } from '../assembly/status.js';
+import type { RouteStatus } from '../status/route-status.js';
+import type { Status } from '../status/status.js';
 import { type Html, html } from './html.js';
 import { table } from './table.js';
 import { counts, mark, number, total } from './words.js';

@@ -1,6 +1,6 @@
-import type { RuntimeStatus } from '../assembly/runtime-status.js';
-import type { Status } from '../assembly/status.js';
 import type { Health } from '../contract/runtime.js';
+import type { RuntimeStatus } from '../status/runtime-status.js';
+import type { Status } from '../status/status.js';
 import { type Content, type Html, html } from './html.js';
 import { table } from './table.js';
 import { bytes, counts, mark, NOTHING, number, type Tone } from './words.js';

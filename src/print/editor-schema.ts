@@ -1,6 +1,6 @@
 import { ConfigSchema } from '../config/schema/config.js';
 import type { GateModule } from '../contract/gate.js';
-import type { SchemaNode } from './schema-node.js';
+import type { SchemaNode } from './schema-type.js';
 
 type Json = Record<string, unknown>;
 

@@ -1,6 +1,6 @@
 import type { GateModule } from '../contract/gate.js';
 import { CODES } from '../errors/codes.js';
-import { code, GENERATED, page, table } from './markdown.js';
+import { code, GENERATED, page, table } from './schema-type.js';
 
 const INTRO = `Every refusal that Portcullis itself gives has one of these codes. It is in \`error.data.code\` of the JSON-RPC body, in the log line and in the
 metrics; \`error.data.request_id\` is the \`X-Request-Id\` of the answer and stands in the log line too. Messages never hold a token, a secret,

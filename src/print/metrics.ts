@@ -1,5 +1,5 @@
 import { exportedName, METRICS, type MetricName, type MetricRow } from '../telemetry/names.js';
-import { code, GENERATED, page, table } from './markdown.js';
+import { code, GENERATED, page, table } from './schema-type.js';
 
 const INTRO = `\`GET /metrics\` on the ops listener answers Prometheus text, or OpenMetrics if the scraper asks for it. Base units throughout: seconds and bytes.
 Every label value comes from a closed set: names of the config, enums, tools that the server itself listed (at most 200 a route, then \`other\`). No

@@ -1,8 +1,6 @@
 import { ConfigSchema } from '../config/schema/config.js';
 import type { GateModule } from '../contract/gate.js';
-import { code, GENERATED, page, table } from './markdown.js';
-import { entryOf, type SchemaNode } from './schema-node.js';
-import { defaultText, typeText } from './schema-type.js';
+import { code, defaultText, entryOf, GENERATED, page, type SchemaNode, table, typeText } from './schema-type.js';
 
 const INTRO = `One YAML file (JSON is YAML too), at most 1 MiB. \`-c FILE\` or \`PORTCULLIS_CONFIG\` names it; the default is \`./portcullis.yaml\`.
 Unknown keys are errors. \`portcullis validate\` tells everything that is wrong at once, with file, line and column, and exits 78.

@@ -2,7 +2,7 @@ import type { Audit, AuditEvent } from '../contract/audit.js';
 import type { Clock } from '../contract/clock.js';
 import type { Counter } from '../contract/metrics.js';
 import type { AuditSink } from './audit-sink.js';
-import { pseudonymOf } from './pseudonym.js';
+import { pseudonymOf } from './redact.js';
 
 /** Lines and UTF-16 units that wait or are being written; what comes on top is dropped and counted. */
 const MAX_LINES = 10_000;

@@ -1,8 +1,7 @@
 import type { RequestRecord } from '../contract/telemetry.js';
-import { Bounded, isLabelText } from './bounded.js';
 import type { Catalog } from './catalog.js';
-import { METHODS, OUTCOMES, positions, REVISIONS, RPC_CODES } from './closed-sets.js';
-import { type HistogramCell, observe } from './family.js';
+import { Bounded, type HistogramCell, isLabelText, observe } from './family.js';
+import { METHODS, OUTCOMES, positions, REVISIONS, RPC_CODES } from './label-values.js';
 
 /** Tools of one route that are counted by name. */
 const MAX_TOOLS = 200;

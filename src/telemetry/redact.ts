@@ -1,3 +1,5 @@
+import { createHash } from 'node:crypto';
+
 const REDACTED = '[redacted]';
 const MAX_TEXT = 2_000;
 const MAX_DEPTH = 6;
@@ -79,4 +81,9 @@ function copyError(error: Error, depth: number, budget: Budget): Record<string, 
     ...(error.stack === undefined ? {} : { stack: redactedText(error.stack) }),
     ...(error.cause === undefined ? {} : { cause: copyValue(error.cause, depth + 1, budget) }),
   };
+}
+
+/** One name for issuer and principal together: equal callers stay equal, and a guessable name can be guessed. */
+export function pseudonymOf(identity: { readonly issuer: string; readonly principal: string }): string {
+  return `sha256:${createHash('sha256').update(`${identity.issuer}\n${identity.principal}`).digest('hex')}`;
 }

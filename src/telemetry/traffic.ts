@@ -1,6 +1,6 @@
 import type { RequestRecord, Telemetry } from '../contract/telemetry.js';
-import { Bounded } from './bounded.js';
 import type { Catalog } from './catalog.js';
+import { Bounded, type CounterCell, type Family, type HistogramCell, observe } from './family.js';
 import {
   CODE_CLASSES,
   END_REASONS,
@@ -14,8 +14,7 @@ import {
   QUESTIONS,
   STREAM_KINDS,
   VERDICTS,
-} from './closed-sets.js';
-import { type CounterCell, type Family, type HistogramCell, observe } from './family.js';
+} from './label-values.js';
 import { createOperations } from './operations.js';
 
 /** Routes, runtimes and gates come from the config; the bound only backs that up. */

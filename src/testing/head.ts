@@ -1,5 +1,7 @@
 import type { Claims } from '../contract/claims.js';
+import type { GateContext } from '../contract/gate.js';
 import type { HeaderView, Peer, RequestHead } from '../contract/head.js';
+import type { Identity } from '../contract/identity.js';
 
 /** What a test says about a head; the rest is a modern POST to `/mcp` from 127.0.0.1 over plaintext. */
 export interface HeadInit {
@@ -42,4 +44,20 @@ function view(headers: NonNullable<HeadInit['headers']>): HeaderView {
   }
   const all = (name: string): readonly string[] => values.get(name) ?? [];
   return { get: (name) => (all(name).length === 1 ? all(name)[0] : undefined), all, raw };
+}
+
+/** What a gate sees beside the head: nobody identified, no facts, the route `/mcp`, a signal that never aborts. Override what matters. */
+export function makeContext(init: Partial<GateContext> = {}): GateContext {
+  return {
+    identity: undefined,
+    facts: init.identity?.facts ?? {},
+    route: { path: '/mcp', url: 'https://mcp.example.com/mcp', runtime: 'main' },
+    signal: new AbortController().signal,
+    ...init,
+  };
+}
+
+/** An identity as an earlier gate would have found it: `alice` of `https://id.example.com`, no scopes. */
+export function makeIdentity(init: Partial<Identity> = {}): Identity {
+  return { principal: 'alice', issuer: 'https://id.example.com', scopes: new Set(), facts: {}, ...init };
 }

@@ -1,7 +1,10 @@
 import { NO_PROXY } from '../contract/egress.js';
-import type { GateHost } from '../contract/gate.js';
+import type { GateHost, GateModule, RequestGate } from '../contract/gate.js';
+import type { TSchema } from '../contract/options.js';
+import { ConfigError } from '../errors/error.js';
+import { checkOptions } from '../gate-chain/options.js';
 import { makeClock, type TestClock } from './clock.js';
-import { makeContext } from './context.js';
+import { makeContext } from './head.js';
 import { makeLog, type TestLog } from './log.js';
 import { makeMetrics, type TestMetrics } from './metrics.js';
 
@@ -33,4 +36,18 @@ export function makeHost(init: HostInit = {}): TestHost {
     },
     ...init,
   };
+}
+
+/**
+ * Opens a gate as the gateway does: the options are validated, defaulted and frozen first. Throws the ConfigError that the
+ * operator would read, with keys such as `options.keys.0.name`. The caller closes the gate.
+ */
+export async function openGate<S extends TSchema>(
+  module: GateModule<S>,
+  options: unknown = {},
+  host: TestHost = makeHost(),
+): Promise<RequestGate> {
+  const checked = checkOptions(module.options, options, 'options');
+  if (checked.problems.length > 0) throw new ConfigError(checked.problems);
+  return await module.open(checked.options as never, host);
 }

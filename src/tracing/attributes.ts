@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import type { Attributes } from '@opentelemetry/api';
+import type { Identity } from '../contract/identity.js';
 import type { RequestRecord } from '../contract/telemetry.js';
-import type { Described } from './described.js';
 
 /** Where a call goes on to, for the span of that part. */
 export interface Peer {
@@ -77,4 +77,20 @@ function sessionName(session: string): string {
 /** Without userinfo, query and fragment: there is where URIs keep their secrets. */
 function bareUri(uri: string): string {
   return uri.replace(/[?#].*$/s, '').replace(/^([a-z][a-z0-9+.-]*:\/\/)[^/]*@/i, '$1');
+}
+
+/** What is kept of a request until its span ends: texts, no head and no body, because a stream may last for hours. */
+export interface Described {
+  http_method: string;
+  /** Raw JSON text of the id of a request. */
+  id: string | undefined;
+  /** `params.name`, or the URI of a resource. */
+  name: string | undefined;
+  /** A legacy `Mcp-Session-Id` as sent. */
+  session: string | undefined;
+  identity: Identity | undefined;
+  /** The code that refused it. */
+  refused: string | undefined;
+  /** Config name of the gate that refused it. */
+  refused_by: string | undefined;
 }

@@ -1,6 +1,5 @@
-import type { Attributes, AttributeValue, Link } from '@opentelemetry/api';
+import type { Attributes, AttributeValue, HrTime, Link } from '@opentelemetry/api';
 import type { ReadableSpan } from '@opentelemetry/sdk-trace';
-import { toNanos } from './hr-time.js';
 
 /** The body of one OTLP/HTTP export in JSON (OTLP 1.x, "JSON Protobuf Encoding"). All spans share one resource and one scope. */
 export function toOtlp(spans: readonly ReadableSpan[]): string {
@@ -62,4 +61,15 @@ function toValue(value: AttributeValue): object {
   if (typeof value === 'boolean') return { boolValue: value };
   if (typeof value === 'number') return Number.isSafeInteger(value) ? { intValue: String(value) } : { doubleValue: value };
   return { arrayValue: { values: value.flatMap((each) => (each === null || each === undefined ? [] : [toValue(each)])) } };
+}
+
+/** Milliseconds since the epoch as seconds and nanoseconds: a plain number below the process's own age would be read as something else. */
+export function toHrTime(ms: number): HrTime {
+  const seconds = Math.floor(ms / 1000);
+  return [seconds, Math.round((ms - seconds * 1000) * 1e6)];
+}
+
+/** Nanoseconds since the epoch, as OTLP/JSON writes them. */
+export function toNanos([seconds, nanos]: HrTime): string {
+  return seconds === 0 ? String(nanos) : `${seconds}${String(nanos).padStart(9, '0')}`;
 }

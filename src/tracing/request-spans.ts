@@ -1,9 +1,11 @@
 import {
   type Attributes,
   type Context,
+  createTraceState,
   type Link,
   ROOT_CONTEXT,
   type Span,
+  type SpanContext,
   SpanKind,
   SpanStatusCode,
   type Tracer,
@@ -14,12 +16,21 @@ import type { RequestHead } from '../contract/head.js';
 import type { Call, EndReason } from '../contract/runtime.js';
 import type { GateVerdict, RequestRecord } from '../contract/telemetry.js';
 import type { Exemplar, RequestTrace, TracedRoute, TraceHeaders } from '../contract/tracing.js';
-import { pseudonymOf } from '../telemetry/pseudonym.js';
+import { pseudonymOf } from '../telemetry/redact.js';
+import { trimOws } from '../wire/field.js';
+import type { Described } from './attributes.js';
 import { callAttributes, type Peer, peerAttributes, SERVER_NETWORK } from './attributes.js';
-import type { Described } from './described.js';
-import { toHrTime } from './hr-time.js';
+import { toHrTime } from './otlp.js';
 import type { SpanNames } from './span-names.js';
-import { parseTraceParent, toTraceParent } from './trace-parent.js';
+
+/** Longest `tracestate` that is passed on; W3C Trace Context section 3.3.1.5 asks for at least this much. */
+const MAX_STATE = 512;
+const MAX_MEMBERS = 32;
+const PARENT = /^([0-9a-f]{2})-([0-9a-f]{32})-([0-9a-f]{16})-([0-9a-f]{2})(-.*)?$/;
+const NO_TRACE = /^0+$/;
+const SAMPLED = 1;
+/** A key and a value of printable ASCII (W3C Trace Context section 3.3.1.3). */
+const MEMBER = /^[a-z0-9][a-z0-9_*/@-]{0,255}=[\x20-\x2b\x2d-\x3c\x3e-\x7e]{0,255}[\x21-\x2b\x2d-\x3c\x3e-\x7e]$/;
 
 /** Events of one span; what comes on top is left out. */
 const MAX_EVENTS = 64;
@@ -95,11 +106,11 @@ export class RequestSpans implements RequestTrace {
     return { traceparent: toTraceParent(context), tracestate: context.traceState?.serialize() };
   }
 
-  handedOver(): void {
+  upstreamStarted(): void {
     if (this.#env.peerOf(this.#route.runtime) !== undefined) this.#openClient();
   }
 
-  handedBack(): void {
+  upstreamResponded(): void {
     this.#client?.addEvent('handed back', toHrTime(this.#wall(this.#env.clock.mono_ms())));
   }
 
@@ -197,3 +208,32 @@ const NOTHING_SAID = {
 const NO_HEAD: Pick<RequestHead, 'headers'> = { headers: { raw: [], get: () => undefined, all: () => [] } };
 
 const messageOf = (code: string | undefined) => (code === undefined ? {} : { message: code });
+
+/**
+ * The span that a `traceparent` names (W3C Trace Context section 3.2); undefined when the text is not exactly one. A version above
+ * 00 is read by the rules of 00. A `tracestate` that is too long, has too many members or is malformed is left out, the parent stays.
+ */
+export function parseTraceParent(parent: string | undefined, state: string | undefined): SpanContext | undefined {
+  if (parent === undefined || parent.length < 55 || parent.length > 512) return undefined;
+  const [, version, traceId = '', spanId = '', flags = '', more] = PARENT.exec(parent) ?? [];
+  if (version === undefined || version === 'ff' || (version === '00' && more !== undefined)) return undefined;
+  if (NO_TRACE.test(traceId) || NO_TRACE.test(spanId)) return undefined;
+  const context = { traceId, spanId, traceFlags: Number.parseInt(flags, 16) & SAMPLED, isRemote: true };
+  const kept = state === undefined ? undefined : stateOf(state);
+  return kept === undefined ? context : { ...context, traceState: kept };
+}
+
+/** The `traceparent` of a span of ours. */
+export function toTraceParent({ traceId, spanId, traceFlags }: SpanContext): string {
+  return `00-${traceId}-${spanId}-${(traceFlags & SAMPLED) === 0 ? '00' : '01'}`;
+}
+
+function stateOf(text: string): SpanContext['traceState'] {
+  if (text.length > MAX_STATE) return undefined;
+  const members = text
+    .split(',')
+    .map(trimOws)
+    .filter((member) => member !== '');
+  if (members.length === 0 || members.length > MAX_MEMBERS || !members.every((member) => MEMBER.test(member))) return undefined;
+  return createTraceState(text);
+}

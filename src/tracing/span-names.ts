@@ -1,5 +1,5 @@
 import type { RequestRecord } from '../contract/telemetry.js';
-import { METHODS } from '../telemetry/closed-sets.js';
+import { METHODS } from '../telemetry/label-values.js';
 
 /** Tools and prompts that are part of a span's name; further ones are in its attributes alone. */
 const MAX_TARGETS = 1_000;

@@ -1,3 +1,7 @@
+import type { ProcessHost } from '../contract/process-host.js';
+
+const INHERITED = ['PATH', 'HOME', 'LANG', 'TMPDIR', 'USER'];
+
 /** Names of variables that carry a secret. */
 const SECRET = /key|token|secret|passw|pwd|^pw$|_pw$|credential|auth|dsn/i;
 /** Shorter texts would be found everywhere. */
@@ -12,4 +16,13 @@ export function hideSecrets(env: Readonly<Record<string, string>>): ((text: stri
     .sort((a, b) => b.length - a.length);
   if (secrets.length === 0) return undefined;
   return (text) => secrets.reduce((rest, secret) => rest.replaceAll(secret, '[redacted]'), text);
+}
+
+/**
+ * The whole environment of a child process: PATH, HOME, LANG, TMPDIR and USER of its parent, and what is configured. Everything
+ * else of the parent could be a secret of another part.
+ */
+export function childEnv(own: ProcessHost['env'], configured: Readonly<Record<string, string>>): Readonly<Record<string, string>> {
+  const inherited = INHERITED.flatMap((name) => (own[name] === undefined ? [] : [[name, own[name]] as const]));
+  return { ...Object.fromEntries(inherited), ...configured };
 }

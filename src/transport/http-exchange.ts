@@ -4,8 +4,8 @@ import type { TransportFault, TransportOutcome } from '../contract/transport.js'
 import { GatheredBytes, withoutBom } from '../wire/bytes.js';
 import { listedIn } from '../wire/field.js';
 import { essenceOf } from '../wire/media.js';
-import { judgeAnswer, spellsId } from '../wire/probe.js';
 import { SseParser } from '../wire/sse.js';
+import { judgeAnswer, spellsId } from '../wire/summary.js';
 import { broken, refused, rpcError } from './http-faults.js';
 
 /** What comes to the client as one message. */

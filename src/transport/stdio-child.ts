@@ -3,13 +3,14 @@ import type { Clock, Timer } from '../contract/clock.js';
 import type { Log } from '../contract/log.js';
 import type { ProcessHost } from '../contract/process-host.js';
 import { LineFramer } from '../wire/line.js';
-import type { Launched } from './launched.js';
-import type { Pipe, PipeEnd } from './pipe.js';
+import type { Pipe, PipeEnd, ProcessHandle } from './process-handle.js';
 import { createRatedLog } from './rated-log.js';
 import { guardOf } from './stdio-child-guard.js';
-import { killGroup, signalGroup } from './stdio-group.js';
-import { type LastWords, listenToStderr } from './stdio-stderr.js';
-import { throttle } from './stdio-throttle.js';
+import { type LastWords, listenToStderr, throttle } from './stdio-stderr.js';
+
+const POLL_MS = 50;
+/** A killed process that its parent does not reap stays in the group; it is not waited for. */
+const KILL_MS = 500;
 
 export interface ChildOptions {
   readonly command: string;
@@ -33,12 +34,12 @@ export interface ChildDeps {
  * Starts one MCP server as a child process: without a shell, in a session and process group of its own, with the given environment
  * and no descriptor of ours but its three pipes. Never throws: a command that cannot be started is a pipe that closes.
  */
-export function startChild(options: ChildOptions, deps: ChildDeps): Launched {
+export function startChild(options: ChildOptions, deps: ChildDeps): ProcessHandle {
   return new StdioChild(options, deps);
 }
 
 /** One child process from start to the last of its group. Owns the process, its pipes and the timers of its end. */
-class StdioChild implements Launched, Pipe {
+class StdioChild implements ProcessHandle, Pipe {
   onMessage: (line: Uint8Array) => void = ignore;
   onTooLong: Pipe['onTooLong'] = ignore;
   onClose: (end: PipeEnd) => void = ignore;
@@ -52,7 +53,7 @@ class StdioChild implements Launched, Pipe {
   /** Nothing is read or written any more. */
   #closed = false;
   #end: PipeEnd | undefined;
-  #exit: Launched['exit'];
+  #exit: ProcessHandle['exit'];
   #ladder: Timer | undefined;
   #grace_ms = LADDER_MS;
   #killed = false;
@@ -96,7 +97,7 @@ class StdioChild implements Launched, Pipe {
     return this.#child?.pid;
   }
 
-  get exit(): Launched['exit'] {
+  get exit(): ProcessHandle['exit'] {
     return this.#exit;
   }
 
@@ -211,3 +212,27 @@ const LAST_WORDS_MS = 250;
 const GROUP_MS = 1000;
 
 function ignore(): void {}
+
+/**
+ * Ends what the leader of a process group left behind: SIGTERM, and SIGKILL `grace_ms` later. `done` runs once, when nothing is
+ * left to signal. The group keeps its number as long as one of it lives, so nobody else can be hit.
+ */
+function killGroup(pid: number, { clock, host }: { clock: Clock; host: ProcessHost }, grace_ms: number, done: () => void): void {
+  if (!signalGroup(host, pid, 'SIGTERM')) return done();
+  let waited_ms = 0;
+  const poll = clock.interval(POLL_MS, () => {
+    waited_ms += POLL_MS;
+    if (waited_ms < grace_ms ? signalGroup(host, pid, 0) : signalGroup(host, pid, 'SIGKILL') && waited_ms < grace_ms + KILL_MS) return;
+    poll.cancel();
+    done();
+  });
+}
+
+/** False when the group is empty. */
+function signalGroup(host: ProcessHost, pid: number, signal: 'SIGTERM' | 'SIGKILL' | 0): boolean {
+  try {
+    return host.kill(-pid, signal);
+  } catch {
+    return false;
+  }
+}

@@ -1,8 +1,7 @@
 import type { SendOptions, ShutdownOptions, Transport, TransportFault, TransportOptions, TransportOutcome } from '../contract/transport.js';
 import { systemProcess } from '../system-process.js';
-import { childEnv } from './child-env.js';
-import type { Launched } from './launched.js';
-import type { PipeEnd } from './pipe.js';
+import { childEnv } from './child-secrets.js';
+import type { PipeEnd, ProcessHandle } from './process-handle.js';
 import { startChild } from './stdio-child.js';
 
 /** Of `createStdioTransport`. Times in milliseconds, sizes in bytes. */
@@ -39,7 +38,7 @@ export function createStdioTransport(options: StdioTransportOptions): Transport 
 
 class StdioTransport implements Transport {
   readonly #options: StdioTransportOptions;
-  #child: Launched | undefined;
+  #child: ProcessHandle | undefined;
 
   constructor(options: StdioTransportOptions) {
     this.#options = options;
@@ -107,7 +106,7 @@ const HURRIED_STOP_MS = 300;
 const DONE: TransportOutcome<void> = { ok: true, value: undefined };
 
 /** Says how a server ended, with what it wrote last: it is the user's own program. */
-function endOf(command: string, end: PipeEnd, { exit, last_words }: Launched): TransportFault {
+function endOf(command: string, end: PipeEnd, { exit, last_words }: ProcessHandle): TransportFault {
   const words = last_words.slice(-3).join(' | ');
   const said = words === '' ? '' : `; it said: ${words}`;
   if (end === 'spawn') return { code: 'UNREACHABLE', message: `${command} cannot be started${said}` };

@@ -1,6 +1,6 @@
 import type { Clock, Timer } from '../contract/clock.js';
 import type { AnswerWriter, Call, EndReason, Exchange, HeaderList } from '../contract/runtime.js';
-import { listenEnd } from '../core/run/listen-end.js';
+import { listenEnd } from '../core/run/listen.js';
 import { GatewayError } from '../errors/error.js';
 import { errorText } from '../errors/text.js';
 
@@ -52,11 +52,11 @@ export class StdioExchange implements Exchange {
     return this.#id !== undefined && JSON.parse(this.#id) === id;
   }
 
-  handedOver(): void {
+  upstreamStarted(): void {
     if (!this.listens) this.#watch();
   }
 
-  handedBack(): void {}
+  upstreamResponded(): void {}
 
   waitsFor(): void {}
 
@@ -68,7 +68,7 @@ export class StdioExchange implements Exchange {
     this.#due_ms = Math.min(this.#line.clock.mono_ms() + this.#line.request_timeout_ms, this.#cap_ms);
   }
 
-  questioned(): void {
+  inputRequested(): void {
     this.#asks = true;
     this.#due_ms = this.#cap_ms;
     if (this.#line.closing()) queueMicrotask(() => this.inputEnded());

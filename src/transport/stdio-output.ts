@@ -1,5 +1,18 @@
 import type { Writable } from 'node:stream';
+import type { Claims } from '../contract/claims.js';
 import type { Clock, Timer } from '../contract/clock.js';
+import type { RequestHead } from '../contract/head.js';
+import { isModern, isServed, nameField } from '../dialect/methods.js';
+import type { Envelope } from '../wire/scan.js';
+
+const BARE = {
+  method: '',
+  path: '',
+  query: '',
+  headers: { get: () => undefined, all: () => [], raw: [] },
+  peer: { address: '', trusted: false, client_address: '', tls: undefined },
+  received_at_ms: 0,
+} as const;
 
 /** Why nothing more can be written. */
 export type OutputEnd = 'output_closed' | 'write_timeout';
@@ -98,4 +111,27 @@ const OTHER = /[\n\r\x7f-\uffff]/g;
 
 function toEscape(unit: string): string {
   return `\\u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`;
+}
+
+/**
+ * What a message on a line claims. The body is all there is: a modern one says so in `_meta` (MCP 2026-07-28 stdio, "Request
+ * Metadata"), any other is of the revision that `initialize` agreed on.
+ */
+export function claimsOf({ method, meta, name, uri, taskId }: Envelope, agreed: string): Claims {
+  const declared = meta.protocol_version;
+  if (declared === undefined || (isServed(declared) && !isModern(declared)))
+    return { era: 'legacy', revision: agreed, declared: false, method: undefined, name: undefined };
+  const field = nameField(method);
+  return {
+    era: 'modern',
+    revision: declared,
+    declared: true,
+    method,
+    name: field === undefined ? undefined : { name, uri, taskId }[field],
+  };
+}
+
+/** The head of a message that has none. */
+export function bareHead(id: string, claims: Claims): RequestHead {
+  return { ...BARE, id, claims };
 }

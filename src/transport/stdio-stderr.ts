@@ -4,7 +4,9 @@ import type { Log } from '../contract/log.js';
 import { LineFramer } from '../wire/line.js';
 import { hideSecrets } from './child-secrets.js';
 import { createRatedLog } from './rated-log.js';
-import { throttle } from './stdio-throttle.js';
+
+const WINDOW_BYTES = 4_000_000;
+const WINDOW_MS = 100;
 
 /** What a child wrote to standard error last: at most 40 lines of 300 characters. */
 export interface LastWords {
@@ -48,3 +50,20 @@ const same = (text: string): string => text;
 const MAX_LINES = 40;
 const MAX_LINE = 300;
 const MAX_LINE_BYTES = 65_536;
+
+/** Reads at most 4 MB of a stream in each 100 ms, so that a child that floods its output does not take the process for itself. */
+export function throttle(stream: Readable, clock: Clock): void {
+  let left = WINDOW_BYTES;
+  let until_ms = 0;
+  stream.on('data', (chunk: Buffer) => {
+    const now = clock.mono_ms();
+    if (now >= until_ms) {
+      until_ms = now + WINDOW_MS;
+      left = WINDOW_BYTES;
+    }
+    left -= chunk.length;
+    if (left >= 0) return;
+    stream.pause();
+    clock.timer(until_ms - now, () => stream.resume());
+  });
+}

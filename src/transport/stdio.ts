@@ -6,10 +6,9 @@ import type { Log } from '../contract/log.js';
 import type { Call, EndReason } from '../contract/runtime.js';
 import type { Server } from '../contract/server.js';
 import { paramsOf } from '../core/call/params.js';
-import { crashFields } from '../core/run/crash.js';
-import { ServerHost } from '../core/run/host.js';
+import { crashFields, ServerHost } from '../core/run/host.js';
 import { admitMessage } from '../dialect/admit.js';
-import { UNDECLARED_REVISION } from '../dialect/revisions.js';
+import { UNDECLARED_REVISION } from '../dialect/methods.js';
 import { negotiate } from '../dialect/select.js';
 import { GatewayError, type ProtocolFault } from '../errors/error.js';
 import { errorText } from '../errors/text.js';
@@ -18,11 +17,10 @@ import { SILENT } from '../silent-log.js';
 import { systemClock } from '../system-clock.js';
 import { isId } from '../wire/id.js';
 import { LineFramer } from '../wire/line.js';
-import type { Answer } from '../wire/probe.js';
 import { scanMessage } from '../wire/scan.js';
-import { bareHead, claimsOf } from './stdio-claims.js';
+import type { Answer } from '../wire/summary.js';
 import { StdioExchange, type StdioLine } from './stdio-exchange.js';
-import { type OutputEnd, StdioOutput } from './stdio-output.js';
+import { bareHead, claimsOf, type OutputEnd, StdioOutput } from './stdio-output.js';
 
 /** Of `serveStdio`. Times in milliseconds, sizes in bytes; RangeError for a limit that is no positive integer. */
 export interface StdioOptions {

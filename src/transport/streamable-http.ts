@@ -9,7 +9,7 @@ import type {
   TransportOutcome,
   WireMessage,
 } from '../contract/transport.js';
-import { judgeAnswer } from '../wire/probe.js';
+import { judgeAnswer } from '../wire/summary.js';
 import { HttpExchange, type HttpRaw } from './http-exchange.js';
 import { HttpPool, type Lease } from './http-pool.js';
 import { MAX_RETRIES, retryAfter, SessionStream, type SessionStreamDeps } from './http-session-stream.js';

@@ -1,4 +1,4 @@
-import { badAnswer } from './fault.js';
+import { badAnswer } from './exchange.js';
 import { isTokenByte } from './response-head.js';
 
 /** Bytes of one chunk's extensions, and of all trailer fields; more is a fault. */

@@ -1,7 +1,7 @@
 import { ChunkedDecoder } from './chunked.js';
 import type { Connector, UpstreamSocket } from './connector.js';
-import type { UpstreamLine, UpstreamListener, UpstreamRequest } from './exchange.js';
-import { badAnswer, UpstreamFailure } from './fault.js';
+import type { UpstreamHandle, UpstreamListener, UpstreamRequest } from './exchange.js';
+import { badAnswer, UpstreamFailure } from './exchange.js';
 import { parseResponseHead, type ResponseHead } from './response-head.js';
 
 /** Largest head of an answer, informational ones counted apart. */
@@ -23,7 +23,7 @@ export interface ConnectionOwner {
  * One connection to the upstream, one exchange at a time (RFC 9112, no pipelining). It owns its socket; whatever is read while
  * nobody asked, or breaks the protocol, closes it.
  */
-export class UpstreamConnection implements UpstreamLine {
+export class UpstreamConnection implements UpstreamHandle {
   /** Monotonic ms after which it must not be used again; the pool's. */
   expires_at_ms = 0;
   /** Where it stands in a `ConnectionList`; the list's. */

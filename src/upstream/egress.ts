@@ -1,7 +1,7 @@
 import { BlockList, isIP } from 'node:net';
 import type { Clock } from '../contract/clock.js';
 import { type ConnectTarget, type Egress, NO_PROXY, type SocketConnector } from '../contract/egress.js';
-import { UpstreamFailure } from './fault.js';
+import { UpstreamFailure } from './exchange.js';
 import { type EgressProxy, openTunnel, type TunnelDone } from './tunnel.js';
 
 /** An egress that our own connections can use too. */

@@ -12,7 +12,7 @@ export interface UpstreamRequest {
  * What acts on an exchange that is under way. It outlives the exchange: `by` is the listener that acts, and one whose exchange is
  * over acts on nothing, whoever uses the connection now.
  */
-export interface UpstreamLine {
+export interface UpstreamHandle {
   /** Ends the exchange now with `onError(reason)`. A connection that it used is closed. */
   abort(reason: Error, by: UpstreamListener): void;
   /** Reads on after `onData` said false. */
@@ -25,11 +25,42 @@ export interface UpstreamLine {
  */
 export interface UpstreamListener {
   /** A connection was found and the request leaves with this call; `line` replaces the one that `dispatch` gave. */
-  onConnected(line: UpstreamLine): void;
+  onConnected(line: UpstreamHandle): void;
   /** The final answer's head; informational ones (1xx) are passed over. */
   onHead(head: ResponseHead): void;
   /** A piece of the body without its framing, the listener's to keep. False: read no more until `resume`; what was read already still comes. */
   onData(chunk: Buffer): boolean;
   onEnd(): void;
   onError(error: Error): void;
+}
+
+/**
+ * Why an exchange failed for a reason that is not the system's own: `CLOSED` the upstream closed before the answer was whole,
+ * `CONNECT_TIMEOUT` no connection in time, `BAD_ANSWER` what came is not HTTP/1.1 as RFC 9112 has it, `STOPPED` the pool is closed. `PROXY_…`: the
+ * egress proxy opened no tunnel; `PROXY_REFUSED_` is followed by the status that it answered.
+ */
+type UpstreamFailureCode =
+  | 'CLOSED'
+  | 'CONNECT_TIMEOUT'
+  | 'BAD_ANSWER'
+  | 'STOPPED'
+  | 'PROXY_UNREACHABLE'
+  | 'PROXY_TIMEOUT'
+  | 'PROXY_BROKEN'
+  | `PROXY_REFUSED_${string}`;
+
+/** A failure of an exchange with a code of ours; the message never holds an address or a byte of the answer. */
+export class UpstreamFailure extends Error {
+  readonly code: UpstreamFailureCode;
+
+  constructor(code: UpstreamFailureCode, message: string) {
+    super(message);
+    this.name = 'UpstreamFailure';
+    this.code = code;
+  }
+}
+
+/** The answer breaks a rule of RFC 9112; `what` names it. */
+export function badAnswer(what: string): UpstreamFailure {
+  return new UpstreamFailure('BAD_ANSWER', what);
 }

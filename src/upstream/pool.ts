@@ -3,9 +3,9 @@ import { type ConnectionOwner, UpstreamConnection } from './connection.js';
 import { ConnectionList } from './connection-list.js';
 import { type Connector, createConnector } from './connector.js';
 import type { TunnelEgress } from './egress.js';
-import type { UpstreamLine, UpstreamListener, UpstreamRequest } from './exchange.js';
-import { UpstreamFailure } from './fault.js';
-import { Rest } from './rest.js';
+import type { UpstreamHandle, UpstreamListener, UpstreamRequest } from './exchange.js';
+import { UpstreamFailure } from './exchange.js';
+import { IdleQuarantine } from './idle-quarantine.js';
 
 export interface UpstreamPoolOptions {
   /** Scheme, host and port. */
@@ -35,7 +35,7 @@ export class UpstreamPool implements ConnectionOwner {
   readonly #options: UpstreamPoolOptions;
   readonly #all = new Set<UpstreamConnection>();
   readonly #idle = new ConnectionList();
-  readonly #rest = new Rest((connection) => this.#offer(connection));
+  readonly #rest = new IdleQuarantine((connection) => this.#offer(connection));
   /** Those that are being opened, with what ends the attempt. */
   readonly #opening = new Map<UpstreamConnection, { readonly began_ms: number; readonly limit: Timer }>();
   /** Exchanges that wait for one of `#opening` or `#rest`, oldest first. */
@@ -55,7 +55,7 @@ export class UpstreamPool implements ConnectionOwner {
   }
 
   /** Begins an exchange. After `close` it fails at once with `STOPPED`. */
-  dispatch(request: UpstreamRequest, listener: UpstreamListener): UpstreamLine {
+  dispatch(request: UpstreamRequest, listener: UpstreamListener): UpstreamHandle {
     const free = this.#take();
     if (free !== undefined) {
       free.send(request, listener);
@@ -169,7 +169,7 @@ export class UpstreamPool implements ConnectionOwner {
 }
 
 /** An exchange without a connection yet. */
-class Waiting implements UpstreamLine {
+class Waiting implements UpstreamHandle {
   readonly request: UpstreamRequest;
   readonly listener: UpstreamListener;
   readonly #queue: Set<Waiting>;

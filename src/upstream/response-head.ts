@@ -1,5 +1,5 @@
 import { listedIn } from '../wire/field.js';
-import { badAnswer } from './fault.js';
+import { badAnswer } from './exchange.js';
 
 /** How a body ends (RFC 9112 section 6.3). */
 export type Framing = 'none' | 'length' | 'chunked' | 'close';

@@ -1,7 +1,7 @@
 import { connect as connectTcp, type Socket } from 'node:net';
 import { connect as connectTls } from 'node:tls';
 import type { Clock } from '../contract/clock.js';
-import { UpstreamFailure } from './fault.js';
+import { UpstreamFailure } from './exchange.js';
 
 /** A proxy that opens tunnels by CONNECT (RFC 9110 section 9.3.6). */
 export interface EgressProxy {

@@ -1,5 +1,5 @@
 import { HeldBytes, NO_BYTES, withoutBom } from './bytes.js';
-import { type Answer, AnswerProbe } from './probe.js';
+import { type Answer, AnswerSummary } from './summary.js';
 
 /** A line that is longer than it may be, as far as it has passed by. It is never held. */
 export interface LongLine {
@@ -74,7 +74,7 @@ export class LineFramer {
   }
 
   #refuse(line: Uint8Array): void {
-    this.#long = { probe: new AnswerProbe(), readable: false, bytes: 0 };
+    this.#long = { probe: new AnswerSummary(), readable: false, bytes: 0 };
     this.#pass(this.#first ? withoutBom(line) : line);
     this.#first = false;
     this.#options.onTooLong(this.#seen());
@@ -101,7 +101,7 @@ export class LineFramer {
 
 /** A long line that passes by. `readable`: it begins as a JSON object does. */
 interface Passing {
-  readonly probe: AnswerProbe;
+  readonly probe: AnswerSummary;
   readable: boolean;
   bytes: number;
 }

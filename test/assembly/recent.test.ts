@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { Recent, withRecent } from '../../src/assembly/recent.js';
+import { Recent, withRecent } from '../../src/status/recent.js';
 import { makeClock } from '../../src/testing.js';
 
 const refusal = (change: Readonly<Record<string, unknown>> = {}) => ({

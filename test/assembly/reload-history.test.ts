@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { ReloadHistory } from '../../src/assembly/reload-history.js';
 import { ConfigError } from '../../src/errors/error.js';
+import { ReloadHistory } from '../../src/status/reload-history.js';
 import { makeClock } from '../../src/testing.js';
 
 describe('the history of reloads', () => {

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { createHash } from 'node:crypto';
 import { after, before, describe, it } from 'node:test';
-import type { Status } from '../../src/assembly/status.js';
+import type { Status } from '../../src/status/status.js';
 import { until } from '../support/e2e/until.js';
 import { startMcpUpstream } from '../support/mcp-upstream.js';
 import { repositoryPath } from '../support/repository.js';

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { after, describe, it } from 'node:test';
 import fc from 'fast-check';
 import { parse } from 'yaml';
-import { frontedConfig } from '../../src/cli/fronted.js';
+import { frontedConfig } from '../../src/cli/ad-hoc-config.js';
 import { readMcpServers } from '../../src/cli/mcp-servers.js';
 import type { RunIo } from '../../src/cli/run-io.js';
 import { resolveConfig } from '../../src/config/load.js';

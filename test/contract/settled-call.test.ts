@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { makeHead } from 'portcullis/testing';
 import type { Call } from '../../src/contract/runtime.js';
-import { settledCall } from '../../src/contract/settled-call.js';
+import { settledCall } from '../../src/contract/runtime.js';
 
 test('a settled call is the call without its body and without a field of its head', () => {
   const head = makeHead({ headers: { authorization: 'Bearer secret', accept: 'text/event-stream' } });

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { createDispatch, createHub, defineServer, elicit, withRateLimit } from '../../src/server.js';
 import { makeClock } from '../../src/testing/clock.js';
-import { makeIdentity } from '../../src/testing/context.js';
+import { makeIdentity } from '../../src/testing/head.js';
 
 const server = defineServer({
   name: 'x',

@@ -3,7 +3,7 @@ import { test } from 'node:test';
 import type { Claims } from '../../src/contract/claims.js';
 import type { HeaderView } from '../../src/contract/head.js';
 import { readClaims } from '../../src/dialect/claims.js';
-import { SERVED_REVISIONS } from '../../src/dialect/revisions.js';
+import { SERVED_REVISIONS } from '../../src/dialect/methods.js';
 import type { ProtocolFault } from '../../src/errors/error.js';
 
 /** A header view over name, value pairs; counts how often it is asked. */

@@ -2,8 +2,8 @@ import assert from 'node:assert/strict';
 import { readdirSync } from 'node:fs';
 import { describe, it } from 'node:test';
 import type { ContentBlock } from '../../src/contract/content.js';
-import { contentFor, structuredFor } from '../../src/dialect/content.js';
-import { SERVED_REVISIONS } from '../../src/dialect/revisions.js';
+import { contentFor, structuredFor } from '../../src/dialect/items.js';
+import { SERVED_REVISIONS } from '../../src/dialect/methods.js';
 import { DIALECTS, dialectOf, negotiate } from '../../src/dialect/select.js';
 import { repositoryPath } from '../support/repository.js';
 

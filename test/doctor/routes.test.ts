@@ -3,7 +3,7 @@ import { after, before, describe, it } from 'node:test';
 import { resolveConfig } from '../../src/config/load.js';
 import { type DemoIssuer, startDemoIssuer } from '../../src/demo/issuer.js';
 import type { Finding } from '../../src/doctor/check.js';
-import { examineOutside } from '../../src/doctor/outside.js';
+import { examineOutside } from '../../src/doctor/remote-checks.js';
 import { type Credentials, checkRoutes } from '../../src/doctor/routes.js';
 import { systemClock } from '../../src/system-clock.js';
 import { issue } from '../gates/mtls/certificates.js';

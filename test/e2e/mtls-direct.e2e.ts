@@ -2,7 +2,7 @@
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { thumbprint } from '../../gates/mtls/thumbprint.js';
+import { thumbprint } from '../../gates/mtls/certificate.js';
 import { escaped } from '../gates/mtls/certificates.js';
 import { type Ask, ask, resumingAgent, script } from './mtls-rig.js';
 

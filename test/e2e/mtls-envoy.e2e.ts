@@ -1,7 +1,7 @@
 // A real Envoy terminates TLS in front of the gateway, with the config of docs/mtls.md.
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { thumbprint } from '../../gates/mtls/thumbprint.js';
+import { thumbprint } from '../../gates/mtls/certificate.js';
 import { escaped, issue } from '../gates/mtls/certificates.js';
 import { ask, documented, findTool, freePort, resumingAgent, script } from './mtls-rig.js';
 

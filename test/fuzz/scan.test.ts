@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
-import { AnswerProbe, judgeAnswer } from '../../src/wire/probe.js';
 import { scanMessage } from '../../src/wire/scan.js';
 import { skipSpace, skipValue } from '../../src/wire/skip.js';
+import { AnswerSummary, judgeAnswer } from '../../src/wire/summary.js';
 
 const strict = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
 
@@ -219,7 +219,7 @@ test('a passing answer is judged alike whole and in any chunks, and as JSON.pars
       (members, sizes) => {
         const text = write({ members });
         const bytes = Buffer.from(text);
-        const probe = new AnswerProbe();
+        const probe = new AnswerSummary();
         for (let at = 0, turn = 0; at < bytes.length; turn++) {
           const size = sizes[turn % sizes.length]!;
           probe.push(bytes.subarray(at, at + size));

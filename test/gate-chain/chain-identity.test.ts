@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import type { ChainOutcome, Visit } from '../../src/gate-chain/chain.js';
+import type { ChainOutcome, GateVisit } from '../../src/gate-chain/chain.js';
 import { type BenchInit, identify, moduleOf, openBench, pass } from '../support/chain-bench.js';
 import { head, openRouteBench, summary } from '../support/route-bench.js';
 
@@ -60,7 +60,7 @@ describe('identity', () => {
 
   const listener = async (init: BenchInit): Promise<string> => {
     const { chains } = await openBench(init);
-    const visit: Visit = { abort: undefined };
+    const visit: GateVisit = { abort: undefined };
     const front = await chains.listener.decide(head, visit);
     if (front.kind !== 'admit') return summary(front);
     return summary(await (chains.routes.get('/mcp')?.decide(head, visit, front) as ChainOutcome));

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import type { GateDecision } from '../../src/gate.js';
-import type { Refusal, Visit } from '../../src/gate-chain/chain.js';
+import type { GateVisit, Refusal } from '../../src/gate-chain/chain.js';
 import { type BenchInit, type Decide, identify, moduleOf, pass } from '../support/chain-bench.js';
 import { noted, openRouteBench, summary } from '../support/route-bench.js';
 
@@ -155,7 +155,7 @@ describe('a chain', () => {
   test('aborts the waiting gate when the client leaves', async () => {
     let signal: AbortSignal | undefined;
     const made = await openRouteBench(one((_, context) => new Promise(() => (signal = context.signal))));
-    const visit: Visit = { abort: undefined };
+    const visit: GateVisit = { abort: undefined };
     const outcome = made.decide(visit);
     visit.abort?.();
     assert.equal((await outcome).kind, 'refuse');
@@ -166,7 +166,7 @@ describe('a chain', () => {
   });
 
   test('leaves nothing to abort once the gate has answered', async () => {
-    const visit: Visit = { abort: undefined };
+    const visit: GateVisit = { abort: undefined };
     const made = await openRouteBench(one(async () => identify('alice')));
     assert.equal(summary(await made.decide(visit)), 'admit alice');
     assert.equal(visit.abort, undefined);

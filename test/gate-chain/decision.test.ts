@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import fc from 'fast-check';
 import { checkDecision } from '../../src/gate-chain/decision.js';
-import { DecisionFault } from '../../src/gate-chain/fault.js';
+import { DecisionFault } from '../../src/gate-chain/headers.js';
 
 const identity = { principal: 'alice', issuer: 'x', scopes: new Set(['a']) };
 const refuse = { kind: 'refuse', status: 403, code: 'NO' };

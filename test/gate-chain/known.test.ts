@@ -1,7 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import { checkDecision } from '../../src/gate-chain/decision.js';
-import { recall, remember } from '../../src/gate-chain/known.js';
+import { checkDecision, recall, remember } from '../../src/gate-chain/decision.js';
 
 const PROVIDES: ReadonlySet<string> = new Set(['groups']);
 

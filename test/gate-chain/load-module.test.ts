@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { writeFileSync } from 'node:fs';
 import { after, test } from 'node:test';
 import { pathToFileURL } from 'node:url';
-import { isOutdated, loadModule } from '../../src/gate-chain/load-module.js';
+import { isOutdated, loadModule } from '../../src/modules/load-module.js';
 import { makeClock } from '../../src/testing.js';
 import { folderWith } from '../support/config-files.js';
 

@@ -10,7 +10,7 @@ import { gate as mtls } from '../../gates/mtls/gate.js';
 import { gate as principalAllow } from '../../gates/principal-allow/gate.js';
 import type { GateDecision, Identity } from '../../src/gate.js';
 import { createGateway } from '../../src/index.js';
-import { forwardedIdentity } from '../../src/runtime/forwarded-identity.js';
+import { forwardedIdentity } from '../../src/runtime/shared/forwarded-identity.js';
 import { makeClock, makeContext, makeHead, makeHost, openGate } from '../../src/testing.js';
 import { folderWith } from '../support/config-files.js';
 import { FIELD_NAMES } from '../support/field-names.js';

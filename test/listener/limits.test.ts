@@ -253,7 +253,7 @@ describe('running calls', () => {
       setTimeout(() => answerEmpty(call, exchange), 1200);
     };
     const questioned = telling((exchange) => {
-      exchange.questioned();
+      exchange.inputRequested();
       exchange.progressed();
     });
     const limits = { request_timeout_ms: 400, request_timeout_max_ms: 4000 };

@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
 import { connect } from 'node:net';
 import { describe, test } from 'node:test';
-import { Admission } from '../../src/listener/admission.js';
-import type { Connection } from '../../src/listener/connection.js';
-import { LINGER_BYTES } from '../../src/listener/linger.js';
+import { Admission } from '../../src/listener/socket/admission.js';
+import type { Connection } from '../../src/listener/socket/connection.js';
+import { LINGER_BYTES } from '../../src/listener/socket/connection.js';
 import { systemClock } from '../../src/system-clock.js';
 import { SMALL_LIMITS } from '../support/listening.js';
 import { listen } from '../support/upstream.js';

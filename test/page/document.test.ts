@@ -1,13 +1,13 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { Script } from 'node:vm';
-import { problemsOf } from '../../src/assembly/problems.js';
 import type { Explanation } from '../../src/explain/explain.js';
 import { explainPage, statusPage } from '../../src/page/document.js';
 import { explanationOf } from '../../src/page/explanation.js';
 import { PARTS } from '../../src/page/parts.js';
 import { SCRIPT } from '../../src/page/script.js';
 import { STYLE } from '../../src/page/style.js';
+import { problemsOf } from '../../src/status/problems.js';
 import { HOSTILE, poisoned, statusWith } from '../support/status.js';
 
 const EXPLANATION: Explanation = {

@@ -3,10 +3,9 @@ import { describe, it } from 'node:test';
 import { makeClock } from 'portcullis/testing';
 import { withConcurrency } from '../../src/core/wrap/concurrency.js';
 import { withRateLimit } from '../../src/core/wrap/rate-limit.js';
-import { ComponentRefusal } from '../../src/core/wrap/refusal.js';
 import { withTimeout } from '../../src/core/wrap/timeout.js';
-import { createWrapState } from '../../src/core/wrap/wrap-state.js';
 import type { WrapContext, Wrapper } from '../../src/core/wrap/wrapper.js';
+import { ComponentRefusal, createWrapState } from '../../src/core/wrap/wrapper.js';
 import { createExecutor } from '../../src/executor/executor.js';
 
 // The defaults of the component limits, by what the wrappers do when no option is given.

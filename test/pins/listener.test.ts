@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { resolveConfig } from '../../src/config/load.js';
 import { compileTemplate } from '../../src/core/uri-template.js';
-import * as texts from '../../src/core/wrap/refusal.js';
+import * as texts from '../../src/core/wrap/wrapper.js';
 import { CODES } from '../../src/errors/codes.js';
 import { LineFramer } from '../../src/wire/line.js';
 import { scanMessage } from '../../src/wire/scan.js';

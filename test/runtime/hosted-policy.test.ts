@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import type { ServerDefinition } from '../../src/server.js';
-import { makeIdentity } from '../../src/testing/context.js';
+import { makeIdentity } from '../../src/testing/head.js';
 import { hosting } from '../support/hosted.js';
 
 const run = () => 'ran';

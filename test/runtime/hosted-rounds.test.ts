@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { setImmediate as turn } from 'node:timers/promises';
 import { acceptedContent, elicit, elicitUrl, type InputRequest, listRoots, type ServerDefinition, sample } from '../../src/server.js';
-import { makeIdentity } from '../../src/testing/context.js';
+import { makeIdentity } from '../../src/testing/head.js';
 import { createFakeExchange } from '../support/fake-exchange.js';
 import { forged } from '../support/forged.js';
 import { hosting, makeCall, messages } from '../support/hosted.js';

@@ -1,13 +1,13 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import fc from 'fast-check';
-import { Lane, type LaneBounds, type Waiter } from '../../src/runtime/lane.js';
+import { type LaneBounds, RequestQueue, type Waiter } from '../../src/runtime/proxied/request-queue.js';
 
 /** What happens to calls, by name; `caller` is the first letter of the name. */
 function laneOf(bounds: LaneBounds) {
   const events: string[] = [];
   const running: Waiter[] = [];
-  const lane = new Lane(bounds);
+  const lane = new RequestQueue(bounds);
   const enter = (name: string): Waiter => {
     const waiter: Waiter = {
       caller: name[0] as string,

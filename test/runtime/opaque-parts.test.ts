@@ -1,9 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { confinedPath } from '../../src/runtime/confined-path.js';
-import { confinedCookie, type Mount, publicLocation } from '../../src/runtime/opaque-mount.js';
-import { type OpaqueRequestPolicy, opaqueRequestHeaders } from '../../src/runtime/opaque-request.js';
-import { opaqueResponseHeaders } from '../../src/runtime/opaque-response.js';
+import { confinedCookie, confinedPath, type Mount, publicLocation } from '../../src/runtime/http/http-mount.js';
+import { type HttpRequestPolicy, opaqueRequestHeaders, opaqueResponseHeaders } from '../../src/runtime/http/http-request.js';
 import { makeHead } from '../../src/testing.js';
 
 const mount: Mount = {
@@ -101,7 +99,7 @@ describe('mount', () => {
 });
 
 describe('plain HTTP headers', () => {
-  const policy: OpaqueRequestPolicy = {
+  const policy: HttpRequestPolicy = {
     headers: { 'x-api-key': 'k' },
     forward_authorization: false,
     forward_cookies: true,

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import type { AnswerWriter } from '../../src/contract/runtime.js';
-import { PatientWriter } from '../../src/runtime/patient-writer.js';
+import { BackpressureWriter } from '../../src/runtime/answer/backpressure-writer.js';
 
 /** A reader with room for `room` writes at a time. */
 function slowReader(room: number) {
@@ -24,7 +24,7 @@ function slowReader(room: number) {
     left = room;
     drained();
   };
-  return { did, drain, patient: new PatientWriter(writer, source) };
+  return { did, drain, patient: new BackpressureWriter(writer, source) };
 }
 
 describe('patient writer', () => {

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { forwardedIdentity } from '../../src/runtime/forwarded-identity.js';
-import { fieldLines, fixedHeads, requestHeaders } from '../../src/runtime/request-headers.js';
-import { checkStaticHeaders } from '../../src/runtime/static-headers.js';
+import { forwardedIdentity } from '../../src/runtime/shared/forwarded-identity.js';
+import { fieldLines, fixedHeads, requestHeaders } from '../../src/runtime/shared/request-headers.js';
+import { checkStaticHeaders } from '../../src/runtime/shared/static-headers.js';
 import { legacyBare, legacyCall, modernCall } from '../support/proxied-bench.js';
 
 describe('upstream request headers', () => {

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { createSessionSeal, type SessionBinding } from '../../src/runtime/session-seal.js';
+import { createSessionSeal, type SessionBinding } from '../../src/runtime/shared/session-seal.js';
 import { makeClock } from '../../src/testing.js';
 
 const alice: SessionBinding = { route: '/alpha/mcp', issuer: 'https://id.example.com', principal: 'alice', client: 'cli' };

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { createToolsLearner, LEARN_BYTES } from '../../src/runtime/tools-learner.js';
+import { createToolsLearner, LEARN_BYTES } from '../../src/runtime/shared/tools-learner.js';
 import { makeClock, makeLog } from '../../src/testing.js';
 import { createRatedLog } from '../../src/transport/rated-log.js';
 import { createTold } from '../support/proxied-bench.js';

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import type { Transport, TransportOptions, WireMessage } from '../../src/contract/transport.js';
-import { createSessionSeal } from '../../src/runtime/session-seal.js';
-import { createTransportRuntime } from '../../src/runtime/transport.js';
+import { createTransportRuntime } from '../../src/runtime/peer/transport.js';
+import { createSessionSeal } from '../../src/runtime/shared/session-seal.js';
 import { makeLog } from '../../src/testing.js';
 import { until } from '../support/e2e/until.js';
 import { createFakeExchange } from '../support/fake-exchange.js';

@@ -78,8 +78,8 @@ class Fake implements FakeExchange {
     this.done = new Promise((resolve) => (this.#settle = resolve));
   }
 
-  handedOver(): void {}
-  handedBack(): void {}
+  upstreamStarted(): void {}
+  upstreamResponded(): void {}
 
   waitsFor(detail: string | undefined): void {
     this.awaited = detail;
@@ -93,7 +93,7 @@ class Fake implements FakeExchange {
     this.progress_count += 1;
   }
 
-  questioned(): void {
+  inputRequested(): void {
     this.question_count += 1;
   }
 

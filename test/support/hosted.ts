@@ -4,7 +4,7 @@ import type { ServerDefinition } from '../../src/contract/server.js';
 import { defineServer } from '../../src/core/define/define-server.js';
 import { subjectField } from '../../src/dialect/methods.js';
 import { createExecutor, type ExecutorOptions } from '../../src/executor/executor.js';
-import { createHosted, type HiddenCall, type HostedRuntime } from '../../src/runtime/hosted.js';
+import { createHosted, type HiddenCall, type HostedRuntime } from '../../src/runtime/hosted/hosted.js';
 import { makeClock, type TestClock } from '../../src/testing/clock.js';
 import { makeHead } from '../../src/testing/head.js';
 import { makeLog, type TestLog } from '../../src/testing/log.js';

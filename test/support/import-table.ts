@@ -48,7 +48,7 @@ export const TABLE: Readonly<Record<string, Row>> = {
       fastify: 'src/runtime/opaque-',
       '@fastify/http-proxy': 'src/runtime/opaque-',
       'node:http': 'src/runtime/opaque-',
-      'node:fs': 'src/runtime/stdio-memory.ts',
+      'node:fs': 'src/runtime/peer/stdio-memory.ts',
     },
   },
   upstream: { ours: ['errors', 'contract'], modules: ['node:events', 'node:net', 'node:tls'], files: [FIELD] },
@@ -57,7 +57,7 @@ export const TABLE: Readonly<Record<string, Row>> = {
     ours: ['core', 'wire', 'dialect', 'executor', 'errors', 'contract'],
     modules: ['node:crypto'],
     only: { fastify: 'src/mount/fastify', 'node:http': 'src/mount/node' },
-    files: ['src/listener/origin.ts', 'src/system-clock.ts', 'src/silent-log.ts'],
+    files: ['src/listener/request/origin.ts', 'src/system-clock.ts', 'src/silent-log.ts'],
   },
   transport: {
     ours: ['core', 'wire', 'dialect', 'executor', 'errors', 'contract'],
@@ -147,7 +147,7 @@ export const TABLE: Readonly<Record<string, Row>> = {
 };
 
 /** Only these import what a config names. */
-export const LOADERS: readonly string[] = ['src/assembly/sdk-server.ts', 'src/gate-chain/load-module.ts'];
+export const LOADERS: readonly string[] = ['src/modules/sdk-server.ts', 'src/modules/load-module.ts'];
 
 /** Whether the table has this import; one whose specifier is not known as text is for the loaders. */
 export function isAllowed(edge: Edge): boolean {

@@ -7,9 +7,9 @@ import type { GatewayError } from '../../src/errors/error.js';
 import type { GateModule } from '../../src/gate.js';
 import { Type } from '../../src/gate.js';
 import { type ChainSet, openChains } from '../../src/gate-chain/load.js';
-import type { ListenerRoute } from '../../src/listener/route.js';
-import { Listener, type ListenerOptions, type Routing } from '../../src/listener/server.js';
-import type { Denial } from '../../src/listener/visit-environment.js';
+import type { Denial } from '../../src/listener/request/request-environment.js';
+import type { ListenerRoute } from '../../src/listener/request/route.js';
+import { Listener, type ListenerOptions, type Routing } from '../../src/listener/request/server.js';
 import { RouteTable } from '../../src/route/table.js';
 import { systemClock } from '../../src/system-clock.js';
 

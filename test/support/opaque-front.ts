@@ -2,7 +2,7 @@ import { createServer, request as httpRequest, type IncomingMessage } from 'node
 import type { Socket } from 'node:net';
 import type { Identity } from '../../src/contract/identity.js';
 import type { HttpRuntime } from '../../src/contract/runtime.js';
-import { createOpaqueHttp, type OpaqueHttpOptions } from '../../src/runtime/opaque-http.js';
+import { createHttpRuntime, type HttpRuntimeOptions } from '../../src/runtime/http/http-runtime.js';
 import { makeHead, makeLog, type TestLog } from '../../src/testing.js';
 import { createTold, realClock, type Told } from './proxied-bench.js';
 import { closeServer, listen } from './upstream.js';
@@ -16,10 +16,10 @@ export interface Front {
 }
 
 /** A server that hands every request to the runtime, as the listener does behind its gates. */
-export async function openFront(url: string, options: Partial<OpaqueHttpOptions> = {}, identity?: Identity): Promise<Front> {
+export async function openFront(url: string, options: Partial<HttpRuntimeOptions> = {}, identity?: Identity): Promise<Front> {
   const log = makeLog();
   const told = createTold();
-  const runtime = createOpaqueHttp({ name: 'console', url, ...options }, { log, clock: realClock, telemetry: told.telemetry });
+  const runtime = createHttpRuntime({ name: 'console', url, ...options }, { log, clock: realClock, telemetry: told.telemetry });
   await runtime.start(new AbortController().signal);
   const server = createServer((request, response) => {
     const [path = '', query = ''] = (request.url ?? '').split('?', 2);

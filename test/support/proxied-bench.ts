@@ -2,8 +2,8 @@ import type { Clock } from '../../src/contract/clock.js';
 import type { Identity } from '../../src/contract/identity.js';
 import type { Call, CallRoute } from '../../src/contract/runtime.js';
 import type { Telemetry } from '../../src/contract/telemetry.js';
-import { createProxied, type ProxiedDeps, type ProxiedOptions, type ProxiedRuntime } from '../../src/runtime/proxied.js';
-import { createSessionSeal, type SessionSeal } from '../../src/runtime/session-seal.js';
+import { createProxied, type ProxiedDeps, type ProxiedOptions, type ProxiedRuntime } from '../../src/runtime/proxied/proxied.js';
+import { createSessionSeal, type SessionSeal } from '../../src/runtime/shared/session-seal.js';
 import { makeHead, makeLog, type TestLog } from '../../src/testing.js';
 import { createFakeExchange, type FakeExchange, type FakeExchangeInit } from './fake-exchange.js';
 

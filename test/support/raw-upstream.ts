@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { createServer, type Socket } from 'node:net';
 import { createServer as createTlsServer, type TlsOptions } from 'node:tls';
 import { makeClock, type TestClock } from '../../src/testing/clock.js';
-import type { UpstreamLine, UpstreamListener } from '../../src/upstream/exchange.js';
+import type { UpstreamHandle, UpstreamListener } from '../../src/upstream/exchange.js';
 import { UpstreamPool } from '../../src/upstream/pool.js';
 import type { ResponseHead } from '../../src/upstream/response-head.js';
 import { until } from './e2e/until.js';
@@ -97,7 +97,7 @@ export class Hearing implements UpstreamListener {
   readonly pieces: Buffer[] = [];
   readonly errors: Error[] = [];
   ends = 0;
-  line: UpstreamLine | undefined;
+  line: UpstreamHandle | undefined;
   /** `200 body`, or the code of the failure. */
   readonly done: Promise<string>;
   readonly #more: ((chunk: Buffer, hearing: Hearing) => boolean) | undefined;
@@ -120,7 +120,7 @@ export class Hearing implements UpstreamListener {
     this.line?.resume(this);
   }
 
-  onConnected(line: UpstreamLine): void {
+  onConnected(line: UpstreamHandle): void {
     this.line = line;
   }
 

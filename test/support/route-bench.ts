@@ -2,14 +2,14 @@
 
 import assert from 'node:assert/strict';
 import type { GateDecision } from '../../src/gate.js';
-import type { ChainOutcome, Visit } from '../../src/gate-chain/chain.js';
+import type { ChainOutcome, GateVisit } from '../../src/gate-chain/chain.js';
 import { makeHead } from '../../src/testing.js';
 import { type Bench, type BenchInit, openBench } from './chain-bench.js';
 
 export const head = makeHead();
 
 export interface RouteBench extends Bench {
-  readonly decide: (visit?: Visit) => ChainOutcome | Promise<ChainOutcome>;
+  readonly decide: (visit?: GateVisit) => ChainOutcome | Promise<ChainOutcome>;
 }
 
 /** Opens the chains of one route `/mcp`; `decide` asks its chain about `head`. */

@@ -1,4 +1,4 @@
-import type { Status } from '../../src/assembly/status.js';
+import type { Status } from '../../src/status/status.js';
 
 /** A state of a gateway that serves, for what renders it. */
 export function statusWith(changes: Partial<Status> = {}): Status {

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { it } from 'node:test';
-import { wantsOpenMetrics } from '../../src/telemetry/accept.js';
+import { wantsOpenMetrics } from '../../src/telemetry/expose.js';
 
 it('Accept chooses the exposition', () => {
   const cases: readonly [string | undefined, boolean][] = [

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { createLog, type LogLevel } from '../../src/telemetry/log.js';
-import { createRefusalLog } from '../../src/telemetry/refusal-log.js';
+import { createRefusalLog } from '../../src/telemetry/repeat-limit.js';
 import { makeClock } from '../../src/testing/clock.js';
 
 function setUp(format: 'json' | 'pretty' = 'json', level: LogLevel = 'info') {

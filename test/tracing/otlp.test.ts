@@ -1,9 +1,8 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { makeClock, makeHead } from '../../src/testing.js';
-import { toHrTime, toNanos } from '../../src/tracing/hr-time.js';
 import { createTracing } from '../../src/tracing/open.js';
-import { toOtlp } from '../../src/tracing/otlp.js';
+import { toHrTime, toNanos, toOtlp } from '../../src/tracing/otlp.js';
 import { KeptSpans } from '../support/kept-spans.js';
 
 describe('OTLP in JSON', () => {

@@ -83,9 +83,9 @@ describe('the spans of a request', () => {
     clock.advance(10);
     trace.called(call(), undefined, undefined);
     const out = trace.outgoing();
-    trace.handedOver();
+    trace.upstreamStarted();
     clock.advance(200);
-    trace.handedBack();
+    trace.upstreamResponded();
     trace.answered();
     clock.advance(40);
     trace.ended(record());
@@ -267,7 +267,7 @@ describe('the spans of a request', () => {
     const { clock, begin, spans } = traced();
     const { trace, call } = begin({}, 'clock');
     trace.called(call({ method: 'subscriptions/listen', name: undefined }), undefined, undefined);
-    trace.handedOver();
+    trace.upstreamStarted();
     clock.advance(3_600_000);
     trace.streamEnded('drain');
     trace.streamEnded('client');

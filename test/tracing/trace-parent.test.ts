@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { parseTraceParent, toTraceParent } from '../../src/tracing/trace-parent.js';
+import { parseTraceParent, toTraceParent } from '../../src/tracing/request-spans.js';
 
 const TRACE = '0af7651916cd43dd8448eb211c80319c';
 const SPAN = 'b7ad6b7169203331';

@@ -4,7 +4,7 @@ import { describe, it } from 'node:test';
 import { setImmediate as turn } from 'node:timers/promises';
 import { createExecutor, type StdioEnd, type StdioOptions, serveStdio } from '../../src/server.js';
 import { makeClock } from '../../src/testing/clock.js';
-import { makeIdentity } from '../../src/testing/context.js';
+import { makeIdentity } from '../../src/testing/head.js';
 import { modernBody } from '../demo/rpc.js';
 import { hub, noticed, server } from '../support/doors-server.js';
 

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import fc from 'fast-check';
 import { ChunkedDecoder, MAX_EXTRA_BYTES } from '../../src/upstream/chunked.js';
-import { UpstreamFailure } from '../../src/upstream/fault.js';
+import { UpstreamFailure } from '../../src/upstream/exchange.js';
 
 /** Decodes `wire` in reads that end at `cuts`; how many pushes gave data, the data, and where the body ended. */
 function decode(wire: Buffer, cuts: readonly number[]): { data: Buffer; end: number; done: boolean; given: number } {

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { UpstreamFailure } from '../../src/upstream/fault.js';
+import { UpstreamFailure } from '../../src/upstream/exchange.js';
 import { MAX_FIELDS, parseResponseHead } from '../../src/upstream/response-head.js';
 
 const parse = (...lines: readonly string[]): ReturnType<typeof parseResponseHead> => parseResponseHead(lines.join('\r\n'));

@@ -3,15 +3,15 @@ import { describe, it } from 'node:test';
 import { checkParamHeaders } from '../../src/core/define/param-headers.js';
 import { admitHttp } from '../../src/core/http/admit.js';
 import { readClaims } from '../../src/dialect/claims.js';
-import { preflightHeaders } from '../../src/listener/cors.js';
-import { HostPolicy, OriginPolicy } from '../../src/listener/origin.js';
-import { PeerBook } from '../../src/listener/peer.js';
+import { preflightHeaders } from '../../src/listener/request/cors.js';
+import { HostPolicy, OriginPolicy } from '../../src/listener/request/origin.js';
+import { RemoteAddresses } from '../../src/listener/request/remote-address.js';
 import { wantsHtml } from '../../src/page/door.js';
-import { opaqueResponseHeaders } from '../../src/runtime/opaque-response.js';
-import { readUpstreamHead } from '../../src/runtime/response-headers.js';
-import { wantsOpenMetrics } from '../../src/telemetry/accept.js';
+import { readUpstreamHead } from '../../src/runtime/answer/response-headers.js';
+import { opaqueResponseHeaders } from '../../src/runtime/http/http-request.js';
+import { wantsOpenMetrics } from '../../src/telemetry/expose.js';
 import { makeHead } from '../../src/testing.js';
-import { parseTraceParent } from '../../src/tracing/trace-parent.js';
+import { parseTraceParent } from '../../src/tracing/request-spans.js';
 import { listedIn, trimOws, weightOf } from '../../src/wire/field.js';
 import { accepts, essenceOf, isJsonType } from '../../src/wire/media.js';
 import { withOddSpaces } from '../support/odd-spaces.js';
@@ -78,7 +78,7 @@ function hidden(connection: string): boolean {
 
 function forwarded(hops: string): string {
   const peer = { address: '10.0.0.1', trusted: true, client_address: '10.0.0.1', tls: undefined };
-  return new PeerBook(['10.0.0.0/8', '198.51.100.1']).clientAddress(peer, headers({ 'x-forwarded-for': hops }));
+  return new RemoteAddresses(['10.0.0.0/8', '198.51.100.1']).clientAddress(peer, headers({ 'x-forwarded-for': hops }));
 }
 
 describe('optional white space is SP and HTAB only', () => {

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { spellsId, withId } from '../../src/wire/id.js';
-import { judgeAnswer } from '../../src/wire/probe.js';
+import { judgeAnswer } from '../../src/wire/summary.js';
 
 test('an answer’s id spells the one that was asked with when it is the same integer, as number or string', () => {
   const yes = [

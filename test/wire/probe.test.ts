@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { type Answer, AnswerProbe, judgeAnswer, sameId } from '../../src/wire/probe.js';
+import { type Answer, AnswerSummary, judgeAnswer, sameId } from '../../src/wire/summary.js';
 
 const judge = (text: string): Omit<Answer, 'id_from' | 'id_to'> => {
   const { id_from, id_to, ...rest } = judgeAnswer(Buffer.from(text));
@@ -88,7 +88,7 @@ test('any cut gives the answer of the whole', () => {
   const expected = judgeAnswer(text);
   assert.deepEqual([expected.id, expected.outcome, expected.rpc_code, expected.complete], ['"é\\\\"', 'rpc_error', -3, true]);
   for (let cut = 0; cut <= text.length; cut++) {
-    const probe = new AnswerProbe();
+    const probe = new AnswerSummary();
     probe.push(text.subarray(0, cut));
     probe.push(text.subarray(cut));
     assert.deepEqual(probe.finish(), expected, `cut at ${cut}`);

@@ -1,9 +1,9 @@
+import { thumbprint } from '../certificate.js';
+import { Fault, malformed } from '../codes.js';
 import { type Chain, fromPercentPem, single } from '../encoding.js';
-import { Fault, malformed } from '../fault.js';
 import type { San } from '../sans.js';
-import { thumbprint } from '../thumbprint.js';
 import { parseXfcc, type XfccElement } from '../xfcc.js';
-import type { Evidence, Source } from './source.js';
+import type { Evidence, Source } from './create.js';
 
 /**
  * Envoy and Istio: `x-forwarded-client-cert`. Each proxy adds its element on the right, so the leftmost of exactly `hops`

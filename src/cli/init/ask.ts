@@ -1,5 +1,5 @@
+import { whyNotPlainUrl } from '../../config/format/formats.js';
 import { whyNotCidr, whyNotHost } from '../../config/format/network.js';
-import { whyNotPlainUrl } from '../../config/format/url.js';
 import { type Answers, MTLS_SOURCES, type MtlsSource, type Server } from './answers.js';
 import { splitCommandLine } from './command-line.js';
 import type { Prompt } from './prompt.js';

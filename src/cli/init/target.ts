@@ -7,7 +7,7 @@ import { resolveConfig } from '../../config/load.js';
 import { ConfigError } from '../../errors/error.js';
 import { gateProblems } from '../checked-config.js';
 import { CliExit, EXIT } from '../exit.js';
-import type { CliIo } from '../io.js';
+import type { CliIo } from '../run-io.js';
 import type { Answers } from './answers.js';
 import { composeConfig } from './compose.js';
 

@@ -6,8 +6,8 @@ import type { CallContext } from './context.js';
 import { isObject } from './params.js';
 import { faultReply, resultOf } from './reply.js';
 import type { CoreEnvironment, CoreRequest, Prepared, Reply } from './request.js';
+import { mayUse } from './request.js';
 import { runHandler } from './run-handler.js';
-import { mayUse } from './visible.js';
 
 /** `completion/complete`: of a prompt or template that is there for the caller. An argument that nobody completes has no values. */
 export function prepareCompletion(server: ServerRuntime, request: CoreRequest, env: CoreEnvironment): Prepared {

@@ -4,8 +4,8 @@ import { type CallContext, clientOf } from './context.js';
 import { isObject, own } from './params.js';
 import { resultOf } from './reply.js';
 import type { CoreEnvironment, CoreRequest, Prepared, Reply } from './request.js';
+import { mayUse } from './request.js';
 import { runHandler } from './run-handler.js';
-import { mayUse } from './visible.js';
 
 /** A method of an extension that the client negotiated; undefined: for this client there is no such method. */
 export function prepareExtension(server: ServerRuntime, request: CoreRequest, env: CoreEnvironment): Prepared | undefined {

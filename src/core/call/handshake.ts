@@ -1,5 +1,5 @@
 import type { Dialect } from '../../dialect/dialect.js';
-import { MODERN } from '../../dialect/revisions.js';
+import { MODERN } from '../../dialect/methods.js';
 import { negotiate } from '../../dialect/select.js';
 import type { ServerRuntime } from '../define/server-runtime.js';
 import { isLogLevel } from './context.js';

@@ -1,14 +1,14 @@
 import type { PromptResult } from '../../contract/content.js';
-import { contentFor } from '../../dialect/content.js';
+import { contentFor } from '../../dialect/items.js';
 import { toEcho } from '../../wire/text.js';
 import type { Prompt, ServerRuntime } from '../define/server-runtime.js';
 import type { CallContext } from './context.js';
 import { isObject, own } from './params.js';
 import { faultReply, resultOf } from './reply.js';
 import type { CoreEnvironment, CoreRequest, Prepared, Reply } from './request.js';
+import { mayUse } from './request.js';
 import { readRound } from './rounds.js';
 import { runHandler } from './run-handler.js';
-import { mayUse } from './visible.js';
 
 /** `prompts/get`: the prompt is there for the caller, its arguments are texts, declared, and the required ones are given. */
 export function preparePrompt(server: ServerRuntime, request: CoreRequest, env: CoreEnvironment): Prepared {

@@ -7,9 +7,9 @@ import type { CallContext } from './context.js';
 import { isObject } from './params.js';
 import { errorReply, faultReply, resultOf } from './reply.js';
 import type { CoreEnvironment, CoreRequest, Prepared, Reply } from './request.js';
+import { mayUse, whyHidden } from './request.js';
 import { readRound } from './rounds.js';
 import { runHandler } from './run-handler.js';
-import { mayUse, whyHidden } from './visible.js';
 
 /** `resources/read`: a resource of this URI, or the first template that makes it and that the caller may use. */
 export function prepareRead(server: ServerRuntime, request: CoreRequest, env: CoreEnvironment): Prepared {

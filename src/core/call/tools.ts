@@ -1,16 +1,15 @@
 import type { ContentBlock, ToolResult } from '../../contract/content.js';
-import { contentFor, structuredFor } from '../../dialect/content.js';
+import { contentFor, structuredFor } from '../../dialect/items.js';
 import { toEcho } from '../../wire/text.js';
 import { checkParamHeaders } from '../define/param-headers.js';
 import type { ServerRuntime, Tool } from '../define/server-runtime.js';
-import { ComponentRefusal } from '../wrap/refusal.js';
-import { ToolError } from './errors.js';
+import { ComponentRefusal } from '../wrap/wrapper.js';
 import { isObject } from './params.js';
 import { faultReply, resultOf } from './reply.js';
 import type { CoreEnvironment, CoreRequest, Prepared, Reply } from './request.js';
+import { mayUse } from './request.js';
 import { readRound } from './rounds.js';
-import { runHandler } from './run-handler.js';
-import { mayUse } from './visible.js';
+import { runHandler, ToolError } from './run-handler.js';
 
 /** `tools/call`: the tool is there for the caller, the mirrored headers agree, the arguments fit its schema. */
 export function prepareTool(server: ServerRuntime, request: CoreRequest, env: CoreEnvironment): Prepared {

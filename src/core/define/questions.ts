@@ -1,5 +1,7 @@
-import type { JsonSchema } from '../../contract/content.js';
-import type { ElicitRequest, InputResponses, RootsRequest, SampleRequest } from '../../contract/handler.js';
+import type { JsonSchema, ToolResult } from '../../contract/content.js';
+import type { ElicitRequest, HandlerContext, InputRequired, InputResponses, RootsRequest, SampleRequest } from '../../contract/handler.js';
+import type { Static, TSchema } from '../../contract/options.js';
+import type { Awaitable, ToolDefinition } from '../../contract/server.js';
 
 /** Asks the user to fill in a form (MCP Elicitation, form mode): a flat object schema of strings, numbers, booleans and choices. */
 export function elicit(message: string, requestedSchema: JsonSchema): ElicitRequest {
@@ -28,4 +30,15 @@ export function acceptedContent(responses: InputResponses | undefined, key: stri
   return typeof content === 'object' && content !== null && !Array.isArray(content)
     ? (content as Readonly<Record<string, unknown>>)
     : undefined;
+}
+
+/** A tool whose handler's input has the type of its schema. */
+export type TypedTool<S extends TSchema> = Omit<ToolDefinition, 'input' | 'run'> & {
+  readonly input: S;
+  run(input: Static<S>, context: HandlerContext): Awaitable<string | ToolResult | InputRequired>;
+};
+
+/** Types a tool's handler by its input schema; returns the tool unchanged. */
+export function defineTool<const S extends TSchema>(tool: TypedTool<S>): ToolDefinition {
+  return tool as unknown as ToolDefinition;
 }

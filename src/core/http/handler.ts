@@ -3,8 +3,7 @@ import type { HttpPrepared, HttpRequest, HttpResponse, HttpStream } from '../../
 import type { Log } from '../../contract/log.js';
 import type { Server } from '../../contract/server.js';
 import { createExecutor, type Executor } from '../../executor/executor.js';
-import { crashFields } from '../run/crash.js';
-import { ServerHost } from '../run/host.js';
+import { crashFields, ServerHost } from '../run/host.js';
 import { admitHttp, type PreparedCall } from './admit.js';
 import { ValueExchange } from './value-exchange.js';
 

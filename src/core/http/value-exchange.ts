@@ -45,15 +45,15 @@ export class ValueExchange implements Exchange {
     return this.#over;
   }
 
-  handedOver(): void {}
+  upstreamStarted(): void {}
 
-  handedBack(): void {}
+  upstreamResponded(): void {}
 
   progressed(): void {}
 
   waitsFor(): void {}
 
-  questioned(): void {}
+  inputRequested(): void {}
 
   onCancel(cancel: (reason: EndReason) => void): void {
     this.#cancel = cancel;

@@ -1,13 +1,14 @@
 import type { Ask } from '../../contract/handler.js';
-import type { AnswerWriter, Exchange } from '../../contract/runtime.js';
+import type { AnswerWriter, Exchange, HeaderList } from '../../contract/runtime.js';
 import type { ErrorCode } from '../../errors/codes.js';
 import { GatewayError } from '../../errors/error.js';
 import type { CancelToken, Executor } from '../../executor/executor.js';
 import { CallContext, type CallHost } from '../call/context.js';
 import type { CoreRequest, Job, Reply } from '../call/request.js';
 import type { Round } from '../call/rounds.js';
-import type { Asked, Questions } from './questions.js';
-import { sendReply } from './reply.js';
+import type { PendingInput, Questions } from './questions.js';
+
+const JSON_HEADERS: HeaderList = ['content-type', 'application/json'];
 
 export interface RunParts {
   /** The executor's scope for requests whose cancellation is their own. */
@@ -24,7 +25,7 @@ export class RunningCall implements CallHost {
   readonly #job: Job;
   readonly #exchange: Exchange;
   #token: CancelToken | undefined;
-  #asked: Asked | undefined;
+  #asked: PendingInput | undefined;
   #stopped = false;
   #writer: AnswerWriter | undefined;
   #slow = false;
@@ -39,7 +40,7 @@ export class RunningCall implements CallHost {
 
   start(): void {
     this.#exchange.onCancel(() => this.#stop());
-    this.#exchange.handedOver();
+    this.#exchange.upstreamStarted();
     this.#submit(this.#job.round);
   }
 
@@ -89,7 +90,7 @@ export class RunningCall implements CallHost {
   #replied(reply: Reply): void {
     if (this.#stopped) return;
     if (reply.kind === 'ask') return this.#ask(reply.ask);
-    this.#exchange.handedBack();
+    this.#exchange.upstreamResponded();
     sendReply(this.#exchange, this.#writer, this.#request.id, reply);
   }
 
@@ -110,7 +111,7 @@ export class RunningCall implements CallHost {
     const asked = this.#parts.questions.ask(ask, {
       identity,
       send: (json) => this.#event(json),
-      questioned: () => this.#exchange.questioned(),
+      questioned: () => this.#exchange.inputRequested(),
     });
     if (asked === undefined) return this.#overloaded();
     this.#asked = asked;
@@ -148,3 +149,22 @@ export class RunningCall implements CallHost {
 
 /** What the client is told when the executor gave a call up and the exchange did not know. */
 const FAULTS: Readonly<Record<string, ErrorCode>> = { CANCELLED: 'DRAINING', SHUTDOWN: 'DRAINING', DEADLINE: 'DEADLINE' };
+
+/** Sends an answer whole: as JSON, or as the last event of the stream that had begun. `id` is raw JSON text. */
+export function sendReply(
+  exchange: Exchange,
+  writer: AnswerWriter | undefined,
+  id: string,
+  reply: Exclude<Reply, { readonly kind: 'ask' }>,
+): void {
+  const member = reply.kind === 'result' ? 'result' : 'error';
+  const json = `{"jsonrpc":"2.0","id":${id},"${member}":${reply.json}}`;
+  const outcome = reply.kind === 'result' ? reply.outcome : 'rpc_error';
+  const rpc = reply.kind === 'error' ? reply.rpc : undefined;
+  if (writer === undefined) {
+    exchange.respond(reply.kind === 'error' ? reply.status : 200, JSON_HEADERS, Buffer.from(json), outcome, rpc);
+    return;
+  }
+  writer.write(Buffer.from(`event: message\ndata: ${json}\n\n`));
+  writer.end('source', outcome, rpc);
+}

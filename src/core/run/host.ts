@@ -3,6 +3,7 @@ import type { Clock } from '../../contract/clock.js';
 import type { Call, Exchange } from '../../contract/runtime.js';
 import type { Server } from '../../contract/server.js';
 import { dialectOf } from '../../dialect/select.js';
+import type { ErrorCode } from '../../errors/codes.js';
 import { GatewayError } from '../../errors/error.js';
 import type { Executor } from '../../executor/executor.js';
 import { FIRST_LEVEL } from '../call/context.js';
@@ -11,11 +12,10 @@ import type { CoreEnvironment, CoreRequest, CoreSession } from '../call/request.
 import { createStateSeal } from '../call/state-seal.js';
 import { asRuntime, type ServerRuntime } from '../define/server-runtime.js';
 import { prepare } from '../prepare.js';
-import { openWrappers } from '../wrap/open-wrappers.js';
-import { RunningCall, type RunParts } from './call.js';
+import { openWrappers } from '../wrap/wrapper.js';
+import { RunningCall, type RunParts, sendReply } from './call.js';
 import { openSubscription } from './listen.js';
 import { Questions } from './questions.js';
-import { sendReply } from './reply.js';
 
 export interface HostOptions {
   /** The executor's scope for the requests of this host. */
@@ -95,4 +95,10 @@ function toRequest(call: Call, session: CoreSession | undefined): CoreRequest {
     headers: session === undefined ? call.head.headers : undefined,
     session,
   };
+}
+
+/** What the log says of a handler that threw: the code is the one that the client was told, the error stays here. */
+export function crashFields({ request_id, method, name }: CoreRequest, error: unknown): Readonly<Record<string, unknown>> {
+  const code: ErrorCode = 'RUNTIME_FAILED';
+  return { request_id, method, name, code, error: error instanceof Error ? (error.stack ?? error.message) : String(error) };
 }

@@ -11,7 +11,7 @@ export type Answers =
   /** The client answered one with an error. */
   | { readonly kind: 'refused'; reply(request: CoreRequest): Exclude<Reply, { readonly kind: 'ask' }> };
 
-export interface Asked {
+export interface PendingInput {
   /** Rejects when the round is abandoned. */
   readonly answers: Promise<Answers>;
   /** Nobody waits any more: late answers are ignored. */
@@ -39,7 +39,7 @@ export class Questions {
   }
 
   /** Undefined: too many are open. Without questions the round is answered at once. */
-  ask(ask: Ask, through: AskThrough): Asked | undefined {
+  ask(ask: Ask, through: AskThrough): PendingInput | undefined {
     const questions = Object.entries(ask.requests ?? {});
     if (this.#open.size + questions.length > MAX_OPEN) return undefined;
     const round = new Round(questions.length, callerOf(through.identity));

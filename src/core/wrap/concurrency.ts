@@ -1,7 +1,6 @@
-import { checkNames, type KeyOf, toKeyOf, toPositive } from './options.js';
-import { CONCURRENCY_LIMIT } from './refusal.js';
-import { whenSettled } from './settled.js';
+import { isThenable } from '../../executor/executor.js';
 import type { Wrapper } from './wrapper.js';
+import { CONCURRENCY_LIMIT, checkNames, type KeyOf, toKeyOf, toPositive } from './wrapper.js';
 
 /** Of `withConcurrency`. Checked at definition: RangeError for what is no positive integer, TypeError for an unknown name. */
 export interface ConcurrencyOptions {
@@ -39,4 +38,29 @@ export function withConcurrency(options: ConcurrencyOptions = {}): Wrapper {
       };
     },
   };
+}
+
+/** Calls `next` and runs `settled` once when it has come to its end, before anybody learns how. At once when it answers at once. */
+export function whenSettled(next: () => Promise<unknown> | unknown, settled: () => void): Promise<unknown> | unknown {
+  let answer: unknown;
+  try {
+    answer = next();
+  } catch (cause) {
+    settled();
+    throw cause;
+  }
+  if (!isThenable(answer)) {
+    settled();
+    return answer;
+  }
+  return Promise.resolve(answer).then(
+    (value) => {
+      settled();
+      return value;
+    },
+    (cause: unknown) => {
+      settled();
+      throw cause;
+    },
+  );
 }

@@ -1,8 +1,7 @@
 import type { Clock } from '../../contract/clock.js';
-import { Chain, Link } from '../../executor/chain.js';
-import { checkNames, type KeyOf, toKeyOf, toPositive } from './options.js';
-import { type ComponentRefusal, RATE_KEYS, RATE_LIMIT } from './refusal.js';
+import { Chain, ListNode } from '../../executor/fair-queue.js';
 import type { Wrapper } from './wrapper.js';
+import { type ComponentRefusal, checkNames, type KeyOf, RATE_KEYS, RATE_LIMIT, toKeyOf, toPositive } from './wrapper.js';
 
 /** Of `withRateLimit`. Checked at definition: RangeError for what is no positive integer, TypeError for an unknown name. */
 export interface RateLimitOptions {
@@ -43,7 +42,7 @@ export function withRateLimit(options: RateLimitOptions = {}): Wrapper {
 class Window {
   readonly key: string;
   readonly end_ms: number;
-  readonly link: Link<Window> = new Link<Window>(this);
+  readonly link: ListNode<Window> = new ListNode<Window>(this);
   count = 1;
 
   constructor(key: string, end_ms: number) {

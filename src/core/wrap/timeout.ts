@@ -1,8 +1,7 @@
-import { isThenable } from '../../executor/thenable.js';
-import { checkNames, toPositive } from './options.js';
-import { NO_TIMEOUT_WORKER, TIMED_OUT } from './refusal.js';
-import { whenSettled } from './settled.js';
+import { isThenable } from '../../executor/executor.js';
+import { whenSettled } from './concurrency.js';
 import type { HandlerToken, WrapContext, Wrapper } from './wrapper.js';
+import { checkNames, NO_TIMEOUT_WORKER, TIMED_OUT, toPositive } from './wrapper.js';
 
 /** Of `withTimeout`. Checked at definition: RangeError for what is no positive integer, TypeError for an unknown name. */
 export interface TimeoutOptions {

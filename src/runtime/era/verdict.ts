@@ -1,7 +1,7 @@
-import { MODERN } from '../../dialect/revisions.js';
+import { MODERN } from '../../dialect/methods.js';
+import { memberAt } from '../../wire/edit.js';
 import { toRaw } from '../../wire/text.js';
 import type { Response } from '../peer/incoming.js';
-import { memberAt } from '../peer/locate.js';
 
 /** Which protocol era a server speaks. */
 export type Verdict = 'modern' | 'legacy';

@@ -4,13 +4,13 @@ import type { Response } from './incoming.js';
 import type { Peer, Waiting } from './peer.js';
 
 /** What came of a question of the gateway's own. */
-export type Asked =
+export type ProbeReply =
   | { readonly kind: 'answered'; readonly line: Uint8Array; readonly response: Response }
   | { readonly kind: 'timeout' }
   | { readonly kind: 'lost'; readonly code: ErrorCode };
 
 /** Asks the peer in the gateway's own name and tells the outcome once. `params` is JSON text. */
-export function ask(peer: Peer, clock: Clock, method: string, params: string, timeout_ms: number, told: (asked: Asked) => void): void {
+export function ask(peer: Peer, clock: Clock, method: string, params: string, timeout_ms: number, told: (asked: ProbeReply) => void): void {
   const waiting: Waiting = {
     answered(line, response) {
       timer.cancel();

@@ -1,15 +1,15 @@
 import type { Clock } from '../../contract/clock.js';
 import type { Call, Exchange } from '../../contract/runtime.js';
-import { MODERN } from '../../dialect/revisions.js';
+import { MODERN } from '../../dialect/methods.js';
 import { GatewayError } from '../../errors/error.js';
 import type { Envelope } from '../../wire/scan.js';
-import type { ToolsLearner } from '../tools-learner.js';
-import { bridgedTeller } from './bridged-teller.js';
+import type { ToolsLearner } from '../shared/tools-learner.js';
 import type { Handshake } from './handshake.js';
 import { Listeners } from './listeners.js';
 import type { Audience, Peer } from './peer.js';
 import { PeerCall } from './peer-call.js';
-import type { Teller } from './teller.js';
+import type { ReplyMapper } from './reply-mapper.js';
+import { bridgedTeller } from './reply-mapper.js';
 
 export interface BridgeParts {
   readonly clock: Clock;
@@ -26,7 +26,7 @@ export class Bridge implements Audience {
   readonly #handshake: Handshake;
   readonly #toolsChanged: () => void;
   readonly #parts: BridgeParts;
-  readonly #tell: Teller;
+  readonly #tell: ReplyMapper;
   readonly #calls = new Set<PeerCall>();
   readonly #listeners: Listeners;
 

@@ -1,7 +1,7 @@
-import { MODERN } from '../../dialect/revisions.js';
+import { MODERN } from '../../dialect/methods.js';
+import { isObjectAt, memberAt, membersOf } from '../../wire/edit.js';
 import { skipSpace } from '../../wire/skip.js';
 import { toRaw } from '../../wire/text.js';
-import { isObjectAt, memberAt, membersOf } from './locate.js';
 
 /** What a legacy server said of itself to the gateway, as JSON text. */
 export interface Handshake {

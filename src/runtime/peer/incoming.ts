@@ -1,10 +1,10 @@
 import type { AnswerOutcome } from '../../contract/runtime.js';
+import { memberAt } from '../../wire/edit.js';
 import { isId } from '../../wire/id.js';
-import { judgeAnswer } from '../../wire/probe.js';
 import { type Envelope, scanMessage } from '../../wire/scan.js';
 import { skipSpace } from '../../wire/skip.js';
+import { judgeAnswer } from '../../wire/summary.js';
 import { toRaw } from '../../wire/text.js';
-import { memberAt } from './locate.js';
 
 /** One message of the peer, judged. */
 export type Incoming =

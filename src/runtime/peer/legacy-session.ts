@@ -1,19 +1,18 @@
 import type { Clock } from '../../contract/clock.js';
 import type { Call, Exchange, HeaderList } from '../../contract/runtime.js';
 import { GatewayError } from '../../errors/error.js';
-import type { Launched } from '../../transport/launched.js';
-import { sameId } from '../../wire/probe.js';
+import type { ProcessHandle } from '../../transport/process-handle.js';
+import { memberAt, toLine } from '../../wire/edit.js';
 import type { Envelope } from '../../wire/scan.js';
+import { sameId } from '../../wire/summary.js';
 import { toRaw } from '../../wire/text.js';
-import type { ToolsLearner } from '../tools-learner.js';
+import type { ToolsLearner } from '../shared/tools-learner.js';
 import { ClientHandshake } from './client-handshake.js';
-import { memberAt } from './locate.js';
 import { toPeer } from './outgoing.js';
 import type { Audience, Peer } from './peer.js';
 import { PeerCall, type Settled } from './peer-call.js';
+import { tellAsIs } from './reply-mapper.js';
 import { SessionStream } from './session-stream.js';
-import { toLine } from './splice.js';
-import { tellAsIs } from './teller.js';
 
 export interface SessionParts {
   readonly clock: Clock;
@@ -27,7 +26,7 @@ export class LegacySession implements Audience {
   /** Who may use it, for the caps. */
   readonly caller: string;
   readonly #peer: Peer;
-  readonly #launched: Launched;
+  readonly #launched: ProcessHandle;
   readonly #parts: SessionParts;
   readonly #calls = new Set<PeerCall>();
   /** Requests of the peer that the client has not answered, by raw id. `held`: it went to the client's own stream. */
@@ -40,7 +39,7 @@ export class LegacySession implements Audience {
   #used_ms: number;
   #over = false;
 
-  constructor(caller: string, peer: Peer, launched: Launched, parts: SessionParts) {
+  constructor(caller: string, peer: Peer, launched: ProcessHandle, parts: SessionParts) {
     this.caller = caller;
     this.#peer = peer;
     this.#launched = launched;

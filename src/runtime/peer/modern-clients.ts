@@ -1,12 +1,12 @@
 import type { Call, Exchange } from '../../contract/runtime.js';
 import { GatewayError } from '../../errors/error.js';
-import type { Shared, Supervisor } from '../supervisor.js';
-import type { ToolsLearner } from '../tools-learner.js';
+import type { ToolsLearner } from '../shared/tools-learner.js';
 import { Bridge, type BridgeParts } from './bridge.js';
 import type { Audience, Peer } from './peer.js';
 import { PeerCall } from './peer-call.js';
-import { startingDetail } from './starter.js';
-import { tellAsIs } from './teller.js';
+import { tellAsIs } from './reply-mapper.js';
+import { startingDetail } from './spawner.js';
+import type { Shared, Supervisor } from './supervisor.js';
 import { ToolHeaders } from './tool-headers.js';
 
 export interface ModernParts extends BridgeParts {

@@ -1,8 +1,6 @@
+import { type Edit, isObjectAt, type Member, membersOf, splice, toLine } from '../../wire/edit.js';
 import { skipSpace } from '../../wire/skip.js';
 import { toFolded, toRaw } from '../../wire/text.js';
-import { isObjectAt, type Member, membersOf } from './locate.js';
-import { type Edit, splice, toLine } from './splice.js';
-
 /** The member of `params._meta` that tells a server who calls. Only the gateway sets it; a client's own is always taken out. */
 export const IDENTITY_KEY = 'portcullis/identity';
 

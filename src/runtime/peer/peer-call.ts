@@ -1,17 +1,16 @@
 import type { AnswerWriter, Call, EndReason, Exchange, HeaderList } from '../../contract/runtime.js';
 import type { ErrorCode } from '../../errors/codes.js';
 import { GatewayError } from '../../errors/error.js';
+import { memberAt, splice } from '../../wire/edit.js';
 import { encodeSse } from '../../wire/sse.js';
-import type { ToolsLearner } from '../tools-learner.js';
+import type { ToolsLearner } from '../shared/tools-learner.js';
 import { type Response, SUBSCRIPTION_KEY } from './incoming.js';
-import { memberAt } from './locate.js';
 import { toPeer } from './outgoing.js';
 import type { Peer, Waiting } from './peer.js';
-import { splice } from './splice.js';
-import type { Teller } from './teller.js';
+import type { ReplyMapper } from './reply-mapper.js';
 
 export interface PeerCallOptions {
-  readonly tell: Teller;
+  readonly tell: ReplyMapper;
   readonly tools: ToolsLearner;
   /** As in `Outgoing`. */
   readonly drops?: ((key: string) => boolean) | undefined;
@@ -57,7 +56,7 @@ export class PeerCall implements Waiting {
   /** Waits for an answer that somebody else asked the peer for. */
   follow(): void {
     this.#exchange.onCancel((reason) => this.#cancelled(reason));
-    this.#exchange.handedOver();
+    this.#exchange.upstreamStarted();
   }
 
   /** The client takes an event stream and waits for its answer. The handshake has none: its answer's head carries the session id. */
@@ -67,7 +66,7 @@ export class PeerCall implements Waiting {
 
   answered(line: Uint8Array, response: Response): void {
     if (this.#over) return;
-    this.#exchange.handedBack();
+    this.#exchange.upstreamResponded();
     const told = this.#options.tell(this.call, line, response);
     if (told === undefined) return this.#fail('UPSTREAM_BROKEN');
     this.#over = true;
@@ -85,7 +84,7 @@ export class PeerCall implements Waiting {
   noticed(line: Uint8Array, kind: 'progress' | 'event'): void {
     if (this.#over) return;
     if (kind === 'event') return this.#event(line);
-    this.#exchange.handedBack();
+    this.#exchange.upstreamResponded();
     const { progress_token } = this.call;
     const token = progress_token === undefined ? undefined : memberAt(line, 'params', 'progressToken');
     if (token === undefined) return;

@@ -3,17 +3,16 @@ import type { Log } from '../../contract/log.js';
 import type { Call, Exchange, Health, Runtime } from '../../contract/runtime.js';
 import type { Telemetry } from '../../contract/telemetry.js';
 import { GatewayError } from '../../errors/error.js';
-import type { Launched } from '../../transport/launched.js';
-import type { PipeEnd } from '../../transport/pipe.js';
+import type { PipeEnd, ProcessHandle } from '../../transport/process-handle.js';
 import { createRatedLog } from '../../transport/rated-log.js';
-import { forwardedClaims } from '../forwarded-identity.js';
-import type { SessionSeal } from '../session-seal.js';
-import { type EraOptions, Supervisor } from '../supervisor.js';
-import { createToolsLearner } from '../tools-learner.js';
+import { forwardedClaims } from '../shared/forwarded-identity.js';
+import type { SessionSeal } from '../shared/session-seal.js';
+import { createToolsLearner } from '../shared/tools-learner.js';
 import { ModernClients } from './modern-clients.js';
 import type { JunkReason } from './peer.js';
 import { Sessions, type SessionsOptions } from './sessions.js';
-import { Starter } from './starter.js';
+import { Spawner } from './spawner.js';
+import { type EraOptions, Supervisor } from './supervisor.js';
 
 export interface PeerRuntimeOptions extends SessionsOptions {
   /** Config name. */
@@ -35,7 +34,7 @@ export interface PeerRuntimeDeps {
   readonly clock: Clock;
   readonly telemetry: Telemetry;
   readonly seal: SessionSeal;
-  launch(): Launched;
+  launch(): ProcessHandle;
   junk(reason: JunkReason): void;
   ended(end: PipeEnd): void;
 }
@@ -53,7 +52,7 @@ export interface PeerRuntime extends Runtime {
 export function createPeerRuntime(options: PeerRuntimeOptions, deps: PeerRuntimeDeps): PeerRuntime {
   const { clock } = deps;
   const log = createRatedLog(deps.log, clock);
-  const starter = new Starter(options, {
+  const starter = new Spawner(options, {
     ...deps,
     log,
     launch: () => deps.launch(),

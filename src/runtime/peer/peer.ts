@@ -1,5 +1,5 @@
 import type { ErrorCode } from '../../errors/codes.js';
-import type { Pipe, PipeEnd } from '../../transport/pipe.js';
+import type { Pipe, PipeEnd } from '../../transport/process-handle.js';
 import { withoutBom } from '../../wire/bytes.js';
 import { isId } from '../../wire/id.js';
 import type { LongLine } from '../../wire/line.js';

@@ -2,12 +2,12 @@ import { createHash, randomBytes } from 'node:crypto';
 import type { Timer } from '../../contract/clock.js';
 import type { Call, Exchange, HeaderList } from '../../contract/runtime.js';
 import { GatewayError } from '../../errors/error.js';
-import { bindingOf } from '../open-answer.js';
-import type { SessionSeal } from '../session-seal.js';
-import type { Supervisor } from '../supervisor.js';
+import { bindingOf } from '../answer/open-answer.js';
+import type { SessionSeal } from '../shared/session-seal.js';
 import { LegacySession, type SessionParts } from './legacy-session.js';
 import { toPeer } from './outgoing.js';
-import { type Started, type Starter, startingDetail } from './starter.js';
+import { type Spawner, type Started, startingDetail } from './spawner.js';
+import type { Supervisor } from './supervisor.js';
 
 export interface SessionsOptions {
   /** Sessions in all. One more ends the one that was idle longest; when none is idle it is refused. */
@@ -22,7 +22,7 @@ export interface SessionsOptions {
 
 export interface SessionsDeps extends SessionParts {
   readonly seal: SessionSeal;
-  readonly starter: Starter;
+  readonly starter: Spawner;
   readonly supervisor: Supervisor;
 }
 

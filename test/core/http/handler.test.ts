@@ -4,7 +4,7 @@ import { setImmediate as turn } from 'node:timers/promises';
 import { createExecutor } from '../../../src/executor/executor.js';
 import { createHttpHandler, createHub, defineServer, type HttpRequest, type HttpResponse, type HttpStream } from '../../../src/server.js';
 import { makeClock } from '../../../src/testing/clock.js';
-import { makeIdentity } from '../../../src/testing/context.js';
+import { makeIdentity } from '../../../src/testing/head.js';
 import { makeLog } from '../../../src/testing/log.js';
 import { modernBody, modernHead } from '../../demo/rpc.js';
 

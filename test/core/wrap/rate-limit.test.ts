@@ -3,8 +3,8 @@ import { describe, it } from 'node:test';
 import fc from 'fast-check';
 import { makeClock } from 'portcullis/testing';
 import { withRateLimit } from '../../../src/core/wrap/rate-limit.js';
-import { createWrapState } from '../../../src/core/wrap/wrap-state.js';
 import type { Handler } from '../../../src/core/wrap/wrapper.js';
+import { createWrapState } from '../../../src/core/wrap/wrapper.js';
 import { makeCall, textOf } from './support.js';
 
 const open = (options?: Parameters<typeof withRateLimit>[0], handler: Handler = () => 'ok') => {

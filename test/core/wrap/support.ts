@@ -1,6 +1,6 @@
 import { makeIdentity } from 'portcullis/testing';
-import { ComponentRefusal } from '../../../src/core/wrap/refusal.js';
 import type { HandlerToken, WrapContext } from '../../../src/core/wrap/wrapper.js';
+import { ComponentRefusal } from '../../../src/core/wrap/wrapper.js';
 
 /** One call. `cancel` gives it up. */
 export interface FakeCall extends WrapContext {

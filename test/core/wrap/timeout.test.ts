@@ -2,8 +2,8 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { makeClock } from 'portcullis/testing';
 import { withTimeout } from '../../../src/core/wrap/timeout.js';
-import { createWrapState } from '../../../src/core/wrap/wrap-state.js';
 import type { Handler, WrapContext } from '../../../src/core/wrap/wrapper.js';
+import { createWrapState } from '../../../src/core/wrap/wrapper.js';
 import { makeCall, makeHeld, textOf } from './support.js';
 
 const open = (handler: Handler, options?: Parameters<typeof withTimeout>[0]) => {

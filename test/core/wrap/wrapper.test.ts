@@ -4,8 +4,7 @@ import { makeClock } from 'portcullis/testing';
 import { withConcurrency } from '../../../src/core/wrap/concurrency.js';
 import { withRateLimit } from '../../../src/core/wrap/rate-limit.js';
 import { withTimeout } from '../../../src/core/wrap/timeout.js';
-import { createWrapState } from '../../../src/core/wrap/wrap-state.js';
-import { wrapHandler } from '../../../src/core/wrap/wrapper.js';
+import { createWrapState, wrapHandler } from '../../../src/core/wrap/wrapper.js';
 import { makeCall, makeHeld, textOf } from './support.js';
 
 describe('wrapper: several around one handler', () => {

@@ -1,8 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import { gate } from '../../../gates/method-allow/gate.js';
-import { toGlobs } from '../../../gates/method-allow/glob.js';
-import { climbs } from '../../../gates/method-allow/uri.js';
+import { climbs, gate, toGlobs } from '../../../gates/method-allow/gate.js';
 import type { CallSummary } from '../../../src/gate.js';
 import { makeContext, makeHead, openGate } from '../../../src/testing.js';
 import { brief, configTable } from '../../support/gate-tables.js';

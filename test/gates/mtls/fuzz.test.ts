@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import fc from 'fast-check';
-import { thumbprint } from '../../../gates/mtls/thumbprint.js';
+import { thumbprint } from '../../../gates/mtls/certificate.js';
 import { escaped } from './certificates.js';
 import { ALICE, alice, type Case, tables } from './header-cases.js';
 import { open, said } from './kit.js';

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { before, describe, it } from 'node:test';
+import { thumbprint } from '../../../gates/mtls/certificate.js';
 import { readSpiffeId } from '../../../gates/mtls/spiffe.js';
-import { thumbprint } from '../../../gates/mtls/thumbprint.js';
 import { type Issued, issue, TO } from './certificates.js';
 import { fact, NOW, open, said, tls, why } from './kit.js';
 

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { before, describe, it } from 'node:test';
-import { Fault } from '../../../gates/mtls/fault.js';
-import { thumbprint } from '../../../gates/mtls/thumbprint.js';
+import { thumbprint } from '../../../gates/mtls/certificate.js';
+import { Fault } from '../../../gates/mtls/codes.js';
 import { parseXfcc } from '../../../gates/mtls/xfcc.js';
 import { escaped, type Issued, issue } from './certificates.js';
 import { open, STRANGER, said, why } from './kit.js';

@@ -4,8 +4,7 @@ import { after, before, describe, it } from 'node:test';
 import { calculateJwkThumbprint, type JWTPayload, SignJWT } from 'jose';
 import type { GateDecision } from 'portcullis/gate';
 import type { HeadInit } from 'portcullis/testing';
-import { createDpopNonces } from '../../../gates/oauth-bearer/dpop-nonce.js';
-import { expectedUrl } from '../../../gates/oauth-bearer/dpop-proof.js';
+import { createDpopNonces, expectedUrl } from '../../../gates/oauth-bearer/dpop-proof.js';
 import { type FakeIssuer, type FakeKey, makeKey, startIssuer } from './support/fake-issuer.js';
 import { type Bench, brief, challenge, METADATA, openBench, RESOURCE } from './support/open.js';
 

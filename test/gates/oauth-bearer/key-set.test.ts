@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { generateKeyPairSync } from 'node:crypto';
 import { describe, it } from 'node:test';
+import type { SourceFailure } from '../../../gates/oauth-bearer/endpoint.js';
 import { parseKeySet } from '../../../gates/oauth-bearer/key-set.js';
-import type { SourceFailure } from '../../../gates/oauth-bearer/source-failure.js';
 import { json, makeKey, startIssuer } from './support/fake-issuer.js';
 import { brief, openBench } from './support/open.js';
 import { settle } from './support/settle.js';

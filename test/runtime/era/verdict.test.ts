@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { verdictOf } from '../../../src/runtime/era/verdict.js';
-import { judgeAnswer } from '../../../src/wire/probe.js';
+import { judgeAnswer } from '../../../src/wire/summary.js';
 
 const verdict = (text: string) => {
   const line = Buffer.from(text);

@@ -1,12 +1,12 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { createBackoff } from '../../../src/runtime/peer/backoff.js';
-import { bridgedTeller } from '../../../src/runtime/peer/bridged-teller.js';
 import type { Handshake } from '../../../src/runtime/peer/handshake.js';
 import { readIncoming } from '../../../src/runtime/peer/incoming.js';
 import { Peer, type Waiting } from '../../../src/runtime/peer/peer.js';
+import { bridgedTeller } from '../../../src/runtime/peer/reply-mapper.js';
+import { createBackoff } from '../../../src/runtime/peer/spawner.js';
 import { makeClock } from '../../../src/testing.js';
-import type { Pipe } from '../../../src/transport/pipe.js';
+import type { Pipe } from '../../../src/transport/process-handle.js';
 import { modernCall } from '../../support/proxied-bench.js';
 
 const bytes = (text: string): Uint8Array => new TextEncoder().encode(text);

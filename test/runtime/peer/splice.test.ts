@@ -1,9 +1,8 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import fc from 'fast-check';
-import { memberAt, membersOf } from '../../../src/runtime/peer/locate.js';
 import { toPeer } from '../../../src/runtime/peer/outgoing.js';
-import { splice, toLine } from '../../../src/runtime/peer/splice.js';
+import { memberAt, membersOf, splice, toLine } from '../../../src/wire/edit.js';
 
 const bytes = (text: string): Uint8Array => new TextEncoder().encode(text);
 const text = (array: Uint8Array): string => new TextDecoder('utf-8', { ignoreBOM: true }).decode(array);

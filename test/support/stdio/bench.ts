@@ -1,8 +1,8 @@
 import { randomUUID } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import type { Call } from '../../../src/contract/runtime.js';
-import { createSessionSeal } from '../../../src/runtime/session-seal.js';
-import { createStdio, type StdioOptions } from '../../../src/runtime/stdio.js';
+import { createStdio, type StdioOptions } from '../../../src/runtime/peer/stdio.js';
+import { createSessionSeal } from '../../../src/runtime/shared/session-seal.js';
 import { makeLog, type TestLog } from '../../../src/testing.js';
 import { createFakeExchange, type FakeAnswer, type FakeExchange, type FakeExchangeInit } from '../fake-exchange.js';
 import { type CallInit, createTold, delay, fields, legacyCall, modernCall, realClock } from '../proxied-bench.js';

@@ -1,0 +1,75 @@
+import type { ServerResponse } from 'node:http';
+import type { HeaderInit } from '../../contract/gate.js';
+import type { HeaderList } from '../../contract/runtime.js';
+import { errorText, lacksRetryAfter, retryAfter } from '../../errors/text.js';
+import type { Connection } from '../socket/connection.js';
+
+/** An error as it is told: status and JSON-RPC error object. */
+export interface Refusal {
+  readonly status: number;
+  readonly rpc: number;
+  /** Stable name, `error.data.code`. */
+  readonly code: string;
+  readonly message: string;
+  readonly data?: Readonly<Record<string, unknown>> | undefined;
+  readonly headers?: HeaderInit | undefined;
+}
+
+/**
+ * Sends an error. Before the body was read in full the connection closes after it: half-close and linger are the
+ * admission's. Does nothing when the head is already out or the connection is gone.
+ */
+export function sendRefusal(
+  connection: Connection,
+  refusal: Refusal,
+  id: string | undefined,
+  request_id: string,
+  extra: HeaderList,
+  close: boolean,
+): void {
+  const { response } = connection;
+  if (response === undefined || connection.dead || response.headersSent || response.destroyed) return;
+  const body = errorText(refusal, id, request_id);
+  const headers = [
+    'content-type',
+    'application/json',
+    'content-length',
+    String(Buffer.byteLength(body)),
+    'x-request-id',
+    request_id,
+    ...extra,
+  ];
+  if (lacksRetryAfter(refusal)) headers.push('retry-after', retryAfter());
+  addHeaders(headers, refusal.headers);
+  sendWhole(response, refusal.status, headers, body, close);
+}
+
+/** Sends a whole answer; `close` ends the connection after it. */
+export function sendWhole(response: ServerResponse, status: number, headers: string[], body: string, close: boolean): void {
+  if (close) response.shouldKeepAlive = false;
+  response.writeHead(status, headers);
+  response.end(body);
+}
+
+/**
+ * Sends a whole answer to a POST, with its Content-Length among `headers`. Node sends what `_header` holds with its first write:
+ * a small body behind it makes the answer one buffer and one system call, where `end(body)` is a list of two.
+ */
+export function sendBytes(response: ServerResponse, status: number, headers: string[], body: Uint8Array): void {
+  response.writeHead(status, headers);
+  const out = response as unknown as { _header?: unknown };
+  if (body.length > ONE_WRITE_BYTES || typeof out._header !== 'string') return void response.end(body);
+  out._header += Buffer.from(body.buffer, body.byteOffset, body.byteLength).toString('latin1');
+  response.end();
+}
+
+const ONE_WRITE_BYTES = 14_336;
+
+/** Appends header fields of a gate or a fault to a flat list. */
+export function addHeaders(list: string[], headers: HeaderInit | undefined): void {
+  if (headers === undefined) return;
+  for (const [name, value] of Object.entries(headers)) {
+    if (typeof value === 'string') list.push(name, value);
+    else for (const line of value) list.push(name, line);
+  }
+}

@@ -1,0 +1,284 @@
+import { randomBytes } from 'node:crypto';
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import type { Clock } from '../../contract/clock.js';
+import type { Limits } from '../../contract/limits.js';
+import type { Log } from '../../contract/log.js';
+import type { Telemetry } from '../../contract/telemetry.js';
+import type { Tracing } from '../../contract/tracing.js';
+import type { ErrorCode } from '../../errors/codes.js';
+import type { Admitted, Chain } from '../../gate-chain/chain.js';
+import type { RouteTable } from '../../route/table.js';
+import { Admission, type TlsSettings } from '../socket/admission.js';
+import type { Connection, Phase, WorkView } from '../socket/connection.js';
+import { Drain } from '../socket/drain.js';
+import { corsHeaders, preflightHeaders } from './cors.js';
+import { Head, RawHeaders } from './head.js';
+import { checkHead, type HeadRules } from './head-checks.js';
+import { IncomingRequest } from './incoming-request.js';
+import { HostPolicy, OriginPolicy } from './origin.js';
+import { ForwardedPeer, plainAddress, RemoteAddresses } from './remote-address.js';
+import type { Denial, RequestEnvironment, RoutedRequest } from './request-environment.js';
+import type { ListenerRoute } from './route.js';
+import { StreamSlots } from './stream-slots.js';
+
+export interface ListenerOptions {
+  readonly limits: Limits;
+  readonly keep_alive: boolean;
+  readonly tls: TlsSettings | undefined;
+}
+
+export interface ListenerDeps {
+  readonly clock: Clock;
+  readonly log: Log;
+  readonly telemetry: Telemetry;
+  readonly tracing?: Tracing | undefined;
+  readonly readClaims: HeadRules['readClaims'];
+  readonly failed: RequestEnvironment['failed'];
+  denied(denial: Denial): void;
+  admitted(request: RoutedRequest, admitted: Admitted): void;
+  /** A connection was refused before it had sent a whole head. */
+  refused(code: ErrorCode, request_id: string, client_address: string): void;
+}
+
+/** What requests are matched against: one immutable snapshot. */
+export interface Routing {
+  readonly table: RouteTable<ListenerRoute>;
+  readonly listenerChain: Chain;
+  /** How clients see us: its origin may always call. */
+  readonly public_url: string;
+  readonly trusted_proxies: readonly string[];
+  readonly allowed_origins: readonly string[];
+  readonly allowed_hosts: readonly string[];
+  readonly cors: boolean;
+  /** `chunked_requests: accept`. */
+  readonly chunked: boolean;
+}
+
+/** A routing that is in force, with what follows from it. */
+interface InForce {
+  readonly routing: Routing;
+  readonly peers: RemoteAddresses;
+  readonly origins: OriginPolicy;
+  readonly hosts: HostPolicy;
+  readonly rules: HeadRules;
+  readonly env: RequestEnvironment;
+}
+
+/** The public listener: admission, door, gates. Until `open` it answers 503. */
+export class Listener {
+  readonly drain: Drain;
+  readonly #admission: Admission;
+  readonly #options: ListenerOptions;
+  readonly #deps: ListenerDeps;
+  readonly #slots: StreamSlots;
+  readonly #id_prefix = `${randomBytes(6).toString('base64url')}-`;
+  #id_count = 0;
+  #now: InForce | undefined;
+
+  constructor(options: ListenerOptions, deps: ListenerDeps) {
+    this.#options = options;
+    this.#deps = deps;
+    const { limits, keep_alive, tls } = options;
+    this.#admission = new Admission(
+      { limits, keep_alive, tls, clock: deps.clock },
+      {
+        request: (connection, request, response, fault) => this.#request(connection, request, response, fault),
+        refused: (code, socket) => this.#headless(code, plainAddress(socket.remoteAddress ?? '')),
+        dropped: () => deps.telemetry.connectionRefused('limit'),
+      },
+    );
+    this.drain = new Drain(this.#admission, limits, deps.clock, deps.telemetry, deps.log);
+    this.#slots = new StreamSlots(limits.max_subscriptions, limits.max_subscriptions_per_caller, deps.telemetry, this.drain);
+  }
+
+  /** Binds. Rejects with the system's error (`EADDRINUSE` …). */
+  listen(host: string, port: number): Promise<AddressInfo> {
+    const { server } = this.#admission;
+    return new Promise((resolve, reject) => {
+      server.once('error', reject);
+      // A burst of max_connections must fit the kernel's queue: the default of 511 stalls it.
+      server.listen({ host, port, backlog: Math.max(511, this.#options.limits.max_connections) }, () => {
+        server.off('error', reject);
+        server.on('error', (error) => this.#deps.log.error({ error: String(error) }, 'listener error'));
+        resolve(server.address() as AddressInfo);
+      });
+    });
+  }
+
+  /** Begins to serve these routes. Called again, later requests see the new snapshot; those under way finish on theirs. */
+  open(routing: Routing): void {
+    const { max_body_bytes } = this.#options.limits;
+    this.#now = {
+      routing,
+      peers: new RemoteAddresses(routing.trusted_proxies),
+      origins: new OriginPolicy(routing.allowed_origins, routing.public_url),
+      hosts: new HostPolicy(routing.allowed_hosts),
+      rules: { max_body_bytes, chunked: routing.chunked, readClaims: this.#deps.readClaims },
+      env: this.#environment(routing),
+    };
+  }
+
+  /** True while a request that was matched against this routing is under way. */
+  uses(routing: Routing): boolean {
+    for (const view of this.work()) if (view.snapshot === routing) return true;
+    return false;
+  }
+
+  /** Replaces certificate, key and client CA for new connections. */
+  renewTls(tls: TlsSettings): void {
+    (this.#admission.server as { setSecureContext?: (settings: TlsSettings) => void }).setSecureContext?.(tls);
+  }
+
+  /** Connections by phase, for the gauge. */
+  *phases(): Iterable<Phase> {
+    for (const connection of this.#admission.connections) {
+      const { phase, socket, base } = connection;
+      yield phase === 'idle' && socket.bytesRead !== base ? 'head' : phase === 'handshake' ? 'head' : phase;
+    }
+  }
+
+  /** What is in flight, for the gauges. */
+  *work(): Iterable<WorkView> {
+    for (const { work } of this.#admission.connections) if (work !== undefined) yield work.view();
+  }
+
+  /** Open subscriptions and legacy GET streams. */
+  get subscriptions(): number {
+    return this.#slots.taken;
+  }
+
+  #request(connection: Connection, request: IncomingMessage, response: ServerResponse, fault: ErrorCode | undefined): void {
+    const started = this.#deps.clock.mono_ms();
+    const now = this.#now;
+    const head = this.#head(connection, request, now?.peers ?? NOBODY_TRUSTED);
+    const origin = onlyOrigin(head);
+    const known = now?.routing.cors === true && origin !== undefined && now.origins.isAllowed(origin);
+    const route = now?.routing.table.match(head.path);
+    const env = now?.env ?? this.#environment(undefined);
+    const visit = new IncomingRequest(connection, head, route ?? NOWHERE, corsHeaders(known ? origin : undefined), env, started);
+    if (fault !== undefined) return this.#turnAway(visit, fault);
+    if (now === undefined || this.drain.state === 'closing' || this.drain.state === 'closed') return this.#turnAway(visit, 'DRAINING');
+    if (route === undefined) return this.#turnAway(visit, 'NO_ROUTE', slashHint(now.routing.table.beside(head.path)));
+    if (!this.#mayEnter(visit, route, now, origin, known, response)) return;
+    const passage = checkHead(head, route, connection, now.rules);
+    if (passage.fault !== undefined && (passage.claims === undefined || !visit.mayGetId)) {
+      const allow = passage.fault.code === 'METHOD_NOT_ALLOWED' ? { allow: 'POST' } : undefined;
+      return this.#turnAway(visit, passage.fault.code, passage.fault.detail, passage.fault.data, allow);
+    }
+    if (passage.claims !== undefined) head.claims = passage.claims;
+    visit.accepts_json = passage.json;
+    visit.accepts_events = passage.events;
+    visit.enter(passage.fault);
+  }
+
+  /** Method, Host, Origin, preflight: the cheapest first, and the origin before its preflight is answered. */
+  #mayEnter(
+    visit: IncomingRequest,
+    route: ListenerRoute,
+    now: InForce,
+    origin: string | undefined,
+    known: boolean,
+    response: ServerResponse,
+  ): boolean {
+    const { head } = visit;
+    const { origins, hosts, routing } = now;
+    const asked = head.headers.get('access-control-request-method') !== undefined;
+    const preflight = head.method === 'OPTIONS' && routing.cors && origin !== undefined && asked && route.kind !== 'served';
+    if (!preflight && !serves(route, head.method)) {
+      this.#turnAway(visit, 'METHOD_NOT_ALLOWED', undefined, undefined, { allow: [...(route.methods ?? ANY_METHOD)].join(', ') });
+    } else if (hosts.checks && !hosts.isAllowed(head.headers, head.peer.trusted)) this.#turnAway(visit, 'HOST_NOT_ALLOWED');
+    else if (route.kind !== 'served' && origin !== undefined && !known && !origins.isAllowed(origin))
+      this.#turnAway(visit, 'ORIGIN_NOT_ALLOWED');
+    else if (preflight) {
+      const methods = [...(route.methods ?? ANY_METHOD)].join(', ');
+      response.writeHead(204, [
+        ...preflightHeaders(origin, methods, head.headers.get('access-control-request-headers')),
+        'x-request-id',
+        head.id,
+      ]);
+      response.end();
+    } else return true;
+    return false;
+  }
+
+  #turnAway(
+    visit: IncomingRequest,
+    code: ErrorCode,
+    detail?: string,
+    data?: Readonly<Record<string, unknown>>,
+    headers?: Readonly<Record<string, string>>,
+  ): void {
+    this.#deps.telemetry.headRefused(code);
+    visit.refuse(code, detail, data, headers);
+  }
+
+  /** Tells of a refusal without a head to speak of. */
+  #headless(code: ErrorCode, address: string): string {
+    const request_id = this.#nextId();
+    this.#deps.telemetry.headRefused(code);
+    this.#deps.refused(code, request_id, address);
+    return request_id;
+  }
+
+  #nextId(): string {
+    return this.#id_prefix + (++this.#id_count).toString(36);
+  }
+
+  #head(connection: Connection, request: IncomingMessage, peers: RemoteAddresses): Head {
+    if (connection.peer?.book !== peers) connection.peer = peers.peerOf(connection.socket);
+    const { peer } = connection;
+    const headers = new RawHeaders(request.rawHeaders);
+    const received = this.#deps.clock.now_ms();
+    const asked_id = peer.trusted ? trustedId(headers.get('x-request-id')) : undefined;
+    const id = asked_id ?? this.#nextId();
+    const from = peer.trusted ? new ForwardedPeer(peer, peers.clientAddress(peer, headers)) : peer;
+    return new Head(request, headers, id, from, received);
+  }
+
+  /** Without a routing nothing gets past the door: there is no chain to ask. */
+  #environment(routing: Routing | undefined): RequestEnvironment {
+    const { limits } = this.#options;
+    const { clock, telemetry, failed, denied, admitted, tracing } = this.#deps;
+    const listenerChain = routing?.listenerChain as Chain;
+    const snapshot = routing ?? NOWHERE;
+    const own = { slots: this.#slots, admission: this.#admission };
+    return { limits, clock, telemetry, tracing, failed, denied, admitted, snapshot, listenerChain, ...own };
+  }
+}
+
+const NOBODY_TRUSTED = new RemoteAddresses([]);
+
+/** Stands in for a route where there is none, so that refusals are told in one way. */
+const NOWHERE: ListenerRoute = {
+  kind: 'served',
+  path: '',
+  prefix: false,
+  info: { path: '', url: '', runtime: '' },
+  chain: undefined as never,
+  methods: undefined,
+};
+
+const ANY_METHOD = ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE'];
+
+/** An MCP route has OPTIONS for preflights alone: no other one may be taken for a call. */
+function serves(route: ListenerRoute, method: string): boolean {
+  if (route.kind === 'mcp' && method === 'OPTIONS') return false;
+  return route.methods === undefined || route.methods.has(method);
+}
+
+/** The commonest way to miss a route. */
+function slashHint(other: string | undefined): string | undefined {
+  return other === undefined ? undefined : `There is one ${other.endsWith('/') ? 'with' : 'without'} a slash at the end.`;
+}
+
+/** The Origin of a request; a repeated one is not an origin. */
+function onlyOrigin(head: Head): string | undefined {
+  const origins = head.headers.all('origin');
+  return origins.length > 1 ? 'null' : origins[0];
+}
+
+/** A request id of a trusted proxy: 1 to 128 characters that are safe in logs and headers. */
+function trustedId(id: string | undefined): string | undefined {
+  return id !== undefined && /^[A-Za-z0-9._~+/=:-]{1,128}$/.test(id) ? id : undefined;
+}

@@ -1,0 +1,101 @@
+import type { AnswerOutcome, AnswerWriter, EndReason } from '../../contract/runtime.js';
+import { withoutBom } from '../../wire/bytes.js';
+import { encodeSse, type SseEvent, SseParser, type SseParserOptions } from '../../wire/sse.js';
+import { judgeAnswer, type Answer as Verdict } from '../../wire/summary.js';
+import { errorEvent, reasonOf } from '../shared/faults.js';
+import { type Answer, type AnswerHost, ownAnswer } from './answer.js';
+import { BackpressureWriter } from './backpressure-writer.js';
+
+/**
+ * An event stream, relayed event by event: each is parsed whole, looked at and written anew, so nothing partial, no comment and
+ * no line break of the upstream's making reaches the client. The stream of a request ends with the response to it (MCP Streamable
+ * HTTP, "Receiving Messages"), and the upstream's with it. Memory: one event of `max_event_bytes` and one read.
+ */
+export class EventAnswer implements Answer, SseParserOptions {
+  readonly max_event_bytes: number;
+  readonly #host: AnswerHost;
+  readonly #writer: BackpressureWriter;
+  readonly #parser: SseParser;
+  #over = false;
+  #resumable = false;
+
+  constructor(host: AnswerHost, writer: AnswerWriter) {
+    this.#host = host;
+    this.#writer = new BackpressureWriter(writer, host);
+    this.max_event_bytes = host.parts.max_event_bytes;
+    this.#parser = new SseParser(this);
+  }
+
+  data(chunk: Buffer): boolean {
+    this.#parser.push(chunk);
+    return this.#over || !this.#writer.blocked;
+  }
+
+  end(): void {
+    this.#ended('ended without the response');
+  }
+
+  broken(error: Error): void {
+    this.#ended(reasonOf(error));
+  }
+
+  onEvent(event: SseEvent): void {
+    if (this.#over) return;
+    const { call, exchange } = this.#host;
+    if (event.id !== undefined && event.id !== '') this.#resumable = call.era === 'legacy';
+    if (!event.has_data || event.data.length === 0) {
+      // A legacy server primes a stream with an id and no data, so that its client can come back for the rest.
+      if (call.era === 'legacy' && (event.id !== undefined || event.retry !== undefined)) this.#write(event);
+      return;
+    }
+    const data = withoutBom(event.data);
+    const verdict = judgeAnswer(data);
+    if (!verdict.complete) return this.#host.note('UPSTREAM_BROKEN', 'an event is not one JSON object; dropped');
+    const final = verdict.kind === 'response' && call.kind === 'request';
+    const own = final ? ownAnswer(call, data, verdict, false) : data;
+    if (own === undefined) return this.#host.note('UPSTREAM_BROKEN', 'an event does not answer this call; dropped');
+    const told = own === event.data ? event : { ...event, data: own };
+    this.#write(told);
+    if (verdict.progress) exchange.progressed();
+    else if (verdict.kind === 'request' && call.era === 'legacy') exchange.inputRequested();
+    if (final) this.#final(told, verdict);
+  }
+
+  onTooLarge(): void {
+    this.#cut('an event is too large');
+    this.#host.abort();
+  }
+
+  #final(event: SseEvent, verdict: Verdict): void {
+    const { call, parts } = this.#host;
+    this.#finish('source', verdict.outcome, verdict.rpc_code);
+    if (call.method === 'tools/list' && verdict.outcome === 'ok') parts.tools.learn(call.route.path, event.data);
+    this.#host.release();
+  }
+
+  #write(event: SseEvent): void {
+    this.#writer.write(encodeSse(event));
+  }
+
+  /** The upstream's half is over and the response to a request was not in it. */
+  #ended(reason: string): void {
+    if (this.#over) return;
+    const { kind } = this.#host.call;
+    if (kind === 'get_stream') this.#finish('source');
+    // The client knows event ids and can ask for the rest with Last-Event-ID; an error would end its call for good.
+    else if (this.#resumable) this.#finish('source');
+    else this.#cut(reason);
+  }
+
+  #cut(reason: string): void {
+    if (this.#over) return;
+    this.#host.note('UPSTREAM_BROKEN', reason);
+    if (this.#host.call.kind === 'request') this.#writer.write(errorEvent(this.#host.call, 'UPSTREAM_BROKEN'));
+    this.#finish('error', 'upstream_error');
+  }
+
+  #finish(reason: EndReason, outcome?: AnswerOutcome, rpc_code?: number): void {
+    this.#over = true;
+    this.#writer.end(reason, outcome, rpc_code);
+  }
+}

@@ -1,0 +1,98 @@
+import type { AnswerOutcome, Call } from '../../contract/runtime.js';
+import { type Edit, isObjectAt, type Member, memberAt, memberOf, membersOf, splice } from '../../wire/edit.js';
+import { skipSpace } from '../../wire/skip.js';
+import { toRaw } from '../../wire/text.js';
+import type { Handshake } from './handshake.js';
+import { type Response, SUBSCRIPTION_KEY } from './incoming.js';
+
+/** The answer as the peer wrote it, with the client's own id, of the same type and with the same digits. */
+export const tellAsIs: ReplyMapper = (call, line, response) => {
+  const { outcome, rpc_code } = response;
+  const edits = [idEdit(line, call.id as string)];
+  if (call.method === 'subscriptions/listen') {
+    const closes = memberAt(line, 'result', '_meta', SUBSCRIPTION_KEY);
+    if (closes !== undefined) edits.push({ from: closes.value, to: closes.to, text: call.id as string });
+  }
+  edits.sort((a, b) => a.from - b.from);
+  return { status: call.era === 'modern' ? modernStatus(rpc_code) : 200, body: splice(line, edits), outcome, rpc_code };
+};
+
+/**
+ * Tells a legacy server's answers to modern clients (MCP 2026-07-28, Base "Results", Caching, Resources "Error Handling"): results get
+ * `resultType`, where the revision wants them caching hints, and who answered; -32002 for a missing resource becomes -32602.
+ * Everything else stays as the server wrote it.
+ */
+export function bridgedTeller({ server_info }: Handshake): ReplyMapper {
+  return (call, line, { outcome, rpc_code }) => {
+    const edits: Edit[] = [];
+    let code = rpc_code;
+    for (const member of membersOf(line, skipSpace(line, 0))) {
+      if (member.key === 'id') edits.push({ from: member.value, to: member.to, text: call.id as string });
+      else if (member.key === 'result') {
+        if (!isObjectAt(line, member.value)) return undefined;
+        editResult(line, member, call.method, server_info, edits);
+      } else if (member.key === 'error' && rpc_code === NO_RESOURCE && isObjectAt(line, member.value)) {
+        const found = memberOf(line, member.value, 'code');
+        if (found !== undefined) edits.push({ from: found.value, to: found.to, text: '-32602' });
+        code = -32602;
+      }
+    }
+    return { status: modernStatus(code), body: splice(line, edits), outcome, rpc_code: code };
+  };
+}
+
+const NO_RESOURCE = -32002;
+const SERVER_INFO = 'io.modelcontextprotocol/serverInfo';
+const CACHEABLE: ReadonlySet<string> = new Set([
+  'tools/list',
+  'prompts/list',
+  'resources/list',
+  'resources/templates/list',
+  'resources/read',
+]);
+
+function editResult(line: Uint8Array, result: Member, method: string, server_info: string, edits: Edit[]): void {
+  const members = membersOf(line, result.value);
+  const has = (key: string): boolean => members.some((member) => member.key === key);
+  const added: string[] = [];
+  if (!has('resultType')) added.push('"resultType":"complete"');
+  if (CACHEABLE.has(method) && !has('ttlMs')) added.push('"ttlMs":0');
+  if (CACHEABLE.has(method) && !has('cacheScope')) added.push('"cacheScope":"private"');
+  if (!has('_meta')) added.push(`"_meta":{"${SERVER_INFO}":${server_info}}`);
+  if (added.length > 0) {
+    const text = `${added.join(',')}${members.length === 0 ? '' : ','}`;
+    edits.push({ from: result.value + 1, to: result.value + 1, text });
+  }
+  for (const member of members) {
+    if (member.key === 'resultType') edits.push({ from: member.value, to: member.to, text: '"complete"' });
+    else if (member.key === '_meta') edits.push({ from: member.value, to: member.to, text: metaText(line, member, server_info) });
+  }
+}
+
+function metaText(line: Uint8Array, member: Member, server_info: string): string {
+  const kept = isObjectAt(line, member.value) ? membersOf(line, member.value).filter(({ key }) => key !== SERVER_INFO) : [];
+  return `{${[...kept.map(({ from, to }) => toRaw(line, from, to)), `"${SERVER_INFO}":${server_info}`].join(',')}}`;
+}
+
+/** An answer as the client gets it. */
+export interface Reply {
+  readonly status: number;
+  readonly body: Uint8Array;
+  readonly outcome: AnswerOutcome;
+  readonly rpc_code: number | undefined;
+}
+
+/** Turns a peer's answer into the client's. Undefined: it is no answer that this client could be given. */
+export type ReplyMapper = (call: Call, line: Uint8Array, response: Response) => Reply | undefined;
+
+/** HTTP status of an answer in the modern era (MCP 2026-07-28, Streamable HTTP, "Protocol Version Header", "Server Validation"). */
+export function modernStatus(rpc_code: number | undefined): number {
+  if (rpc_code === -32601) return 404;
+  return rpc_code === -32020 || rpc_code === -32021 || rpc_code === -32022 ? 400 : 200;
+}
+
+/** Puts the client's id, raw JSON text, in the place of the peer's. */
+export function idEdit(line: Uint8Array, id: string): Edit {
+  const member = memberOf(line, skipSpace(line, 0), 'id');
+  return member === undefined ? { from: 0, to: 0, text: '' } : { from: member.value, to: member.to, text: id };
+}

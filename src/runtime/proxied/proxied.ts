@@ -1,0 +1,194 @@
+import type { Clock } from '../../contract/clock.js';
+import type { Log } from '../../contract/log.js';
+import type { Call, Exchange, Health, Runtime } from '../../contract/runtime.js';
+import { settledCall } from '../../contract/runtime.js';
+import type { Telemetry } from '../../contract/telemetry.js';
+import { GatewayError } from '../../errors/error.js';
+import { createRatedLog } from '../../transport/rated-log.js';
+import type { TunnelEgress } from '../../upstream/egress.js';
+import { UpstreamPool } from '../../upstream/pool.js';
+import type { OpenSession, ProxiedParts } from '../answer/answer.js';
+import { bindingOf } from '../answer/open-answer.js';
+import { forwardedIdentity } from '../shared/forwarded-identity.js';
+import { fieldLines, fixedHeads, requestHeaders } from '../shared/request-headers.js';
+import type { SessionSeal } from '../shared/session-seal.js';
+import { checkStaticHeaders, parseUpstreamUrl } from '../shared/static-headers.js';
+import { createToolsLearner } from '../shared/tools-learner.js';
+import { RequestQueue } from './request-queue.js';
+import { SessionStreams, UpstreamCall, type UpstreamCallRoute, type UpstreamCallWatch } from './upstream-call.js';
+
+export interface ProxiedOptions {
+  /** Config name. */
+  readonly name: string;
+  /** The MCP endpoint of the upstream, http or https; nothing of a client's request shapes it. */
+  readonly url: string;
+  /** Sent with every request, e.g. the upstream's own credential. */
+  readonly headers?: Readonly<Record<string, string>> | undefined;
+  /** PEM of the certificate authorities that the upstream must chain to; undefined: the public ones. */
+  readonly ca?: string | undefined;
+  /** Upstream connections in use at once, calls and streams together; default 1024. */
+  readonly connections?: number | undefined;
+  /** Exchanges of one caller that are under way at once; default half of `connections`. The rest of its exchanges wait. */
+  readonly max_running_per_caller?: number | undefined;
+  /**
+   * Exchanges that may wait for a connection, fairly shared; default 256. One more is 503 `OVERLOADED`, unless another caller has more waiting:
+   * then the newest of that one is.
+   */
+  readonly max_waiting?: number | undefined;
+  /** Subscriptions and legacy GET streams at once; default half of `connections`. One more is 503 `TOO_MANY_STREAMS`: calls find a connection. */
+  readonly max_streams?: number | undefined;
+  /** Age at which a connection is closed after its answer, ± 20 %; default 300 000. Streams end by themselves. */
+  readonly connection_max_age_ms?: number | undefined;
+  /** Largest event of an event stream in bytes. Beyond it the stream ends with an error event. */
+  readonly max_event_bytes: number;
+  /** Largest JSON answer; default 268 435 456 bytes. Beyond it: 502 `UPSTREAM_BROKEN`, or a cut body if it had begun. */
+  readonly max_response_bytes?: number | undefined;
+}
+
+export interface ProxiedDeps {
+  readonly log: Log;
+  readonly clock: Clock;
+  readonly telemetry: Telemetry;
+  readonly seal: SessionSeal;
+  /** The way to the upstream; default: directly. */
+  readonly egress?: TunnelEgress | undefined;
+}
+
+/** Connections by state, for the `upstream_connections` gauge. */
+export interface UpstreamStats {
+  /** Open and idle. */
+  readonly free: number;
+  /** Carrying an exchange. */
+  readonly running: number;
+  /** Given to a connection that is still being opened. */
+  readonly pending: number;
+  /** Waiting for a connection. */
+  readonly queued: number;
+}
+
+export interface ProxiedRuntime extends Runtime {
+  stats(): UpstreamStats;
+}
+
+/**
+ * The runtime that ends a route at one MCP server over Streamable HTTP, in every era. Bodies go on as the bytes that were judged;
+ * head fields by allowlist; TLS is verified; nothing is retried and no redirect followed; the exchange's deadline is the only one.
+ * @throws ConfigError when the URL or a static header is not usable.
+ */
+export function createProxied(options: ProxiedOptions, deps: ProxiedDeps): ProxiedRuntime {
+  const { origin, target } = parseUpstreamUrl(options.name, options.url);
+  checkStaticHeaders(options.name, options.headers ?? {});
+  const fixed = fixedHeads(new URL(origin).host, target, options.headers ?? {});
+  const connections = options.connections ?? 1024;
+  const { name } = options;
+  const { clock, telemetry, seal } = deps;
+  const parts: ProxiedParts = {
+    name,
+    clock,
+    seal,
+    log: createRatedLog(deps.log, clock),
+    tools: createToolsLearner(telemetry, clock),
+    questionRefused: (method) => telemetry.questionRefused(name, method),
+    max_event_bytes: options.max_event_bytes,
+    max_response_bytes: options.max_response_bytes ?? 268_435_456,
+  };
+  let health: Health = 'starting';
+  let failures = 0;
+  const watch: UpstreamCallWatch = {
+    answered(status) {
+      failures = 0;
+      if (health === 'degraded') health = 'ready';
+      telemetry.upstreamAnswered(name, CLASSES[Math.floor(status / 100)] ?? 'error');
+    },
+    limited: (route, kind) => telemetry.callerLimited(route, kind),
+    failed(code) {
+      if (code !== 'UPSTREAM_UNREACHABLE' && code !== 'UPSTREAM_ENDED' && code !== 'UPSTREAM_BROKEN') return;
+      telemetry.upstreamAnswered(name, 'error');
+      failures += 1;
+      if (failures >= DEGRADED_AFTER && health === 'ready') health = 'degraded';
+    },
+  };
+  const pool = new UpstreamPool({
+    origin,
+    connections,
+    ca: options.ca,
+    egress: deps.egress,
+    connection_max_age_ms: options.connection_max_age_ms,
+    clock,
+    onConnected: (seconds) => telemetry.upstreamConnected(name, seconds),
+  });
+  const streams = new SessionStreams();
+  const half = Math.max(1, Math.floor(connections / 2));
+  const lane = new RequestQueue({
+    running: connections,
+    waiting: options.max_waiting ?? 256,
+    running_per_caller: options.max_running_per_caller ?? half,
+  });
+  const max_streams = options.max_streams ?? half;
+  let open_streams = 0;
+
+  const fly = (call: Call, exchange: Exchange, session: OpenSession | undefined): void => {
+    const method = METHODS[call.kind];
+    const identity =
+      call.identity !== undefined && call.route.forward_identity_header !== undefined ? forwardedIdentity(call.identity) : undefined;
+    const lines = fieldLines(requestHeaders(call, session?.upstream, identity));
+    if (lines === undefined) return exchange.fail(new GatewayError('BAD_REQUEST', { detail: 'A header field cannot be sent on.' }));
+    const long = call.kind === 'get_stream' || call.method === 'subscriptions/listen';
+    if (long && open_streams >= max_streams) {
+      telemetry.streamRefused(call.route.path, 'limit');
+      return exchange.fail(new GatewayError('TOO_MANY_STREAMS'));
+    }
+    if (long) open_streams += 1;
+    const route: UpstreamCallRoute = {
+      left: long ? () => void (open_streams -= 1) : undefined,
+      request: { head: fixed[method] + lines, body: method === 'post' ? call.body : undefined },
+      watch,
+      lane,
+      pool,
+      streams,
+    };
+    new UpstreamCall(parts, route, long ? settledCall(call) : call, exchange, session).start();
+  };
+
+  return {
+    name,
+    kind: 'proxied',
+    get health() {
+      return health;
+    },
+    start() {
+      health = 'ready';
+      return Promise.resolve();
+    },
+    handle(call, exchange) {
+      if (exchange.ended) return;
+      if (health === 'stopped') return exchange.fail(new GatewayError('DRAINING'));
+      const session = sessionOf(call, seal);
+      if (session instanceof GatewayError) exchange.fail(session);
+      else fly(call, exchange, session);
+    },
+    stats() {
+      const { free, pending, waiting } = pool.stats;
+      return { free, running: lane.running - waiting, pending, queued: lane.waiting };
+    },
+    async close(deadline_ms) {
+      health = 'stopped';
+      await pool.close(deadline_ms);
+    },
+  };
+}
+
+const DEGRADED_AFTER = 3;
+const CLASSES: readonly (string | undefined)[] = [undefined, undefined, '2xx', '3xx', '4xx', '5xx'];
+const METHODS = { request: 'post', notification: 'post', response: 'post', get_stream: 'get', session_end: 'delete' } as const;
+
+/** The session that a legacy call belongs to. `initialize` begins one and modern calls have none, whatever they send. */
+function sessionOf(call: Call, seal: SessionSeal): OpenSession | undefined | GatewayError {
+  if (call.era === 'modern' || call.method === 'initialize') return undefined;
+  const given = call.head.headers.all('mcp-session-id');
+  if (given.length === 0) return call.kind === 'session_end' ? new GatewayError('SESSION_REQUIRED') : undefined;
+  if (given.length > 1) return new GatewayError('SESSION_REQUIRED', { detail: 'It was sent more than once.' });
+  const sealed = given[0] as string;
+  const upstream = seal.open(sealed, bindingOf(call));
+  return upstream === undefined ? new GatewayError('SESSION_NOT_FOUND') : { sealed, upstream };
+}
