@@ -67,6 +67,7 @@ export { createHub } from './core/hub.js';
 export { type ConcurrencyOptions, withConcurrency } from './core/wrap/concurrency.js';
 export { type RateLimitOptions, withRateLimit } from './core/wrap/rate-limit.js';
 export { type TimeoutOptions, withTimeout } from './core/wrap/timeout.js';
-export { createExecutor, type Executor, type ExecutorOptions } from './executor/executor.js';
+export { createExecutor } from './executor/bounded.js';
+export type { Executor, ExecutorOptions } from './executor/executor.js';
 export { systemClock } from './system-clock.js';
 export { type StdioEnd, type StdioOptions, serveStdio } from './transport/stdio.js';

@@ -89,9 +89,6 @@ describe('architecture', () => {
       FILES.filter((file) => file.lines > 300).map((file) => `${file.name}: ${file.lines} lines`),
       [],
     );
-    const sizes = FILES.map((file) => file.lines).sort((a, b) => a - b);
-    assert.ok((sizes[Math.floor(sizes.length / 2)] ?? 0) <= 110, 'the median is at most about 100 lines');
-    assert.ok((sizes[Math.floor(sizes.length * 0.9)] ?? 0) <= 250, '90 % have at most 250 lines');
     assert.deepEqual(
       FILES.filter((file) => !/^(?:[a-z0-9]+(?:-[a-z0-9]+)*\/)*[a-z0-9]+(?:-[a-z0-9]+)*\.ts$/.test(file.name)).map((file) => file.name),
       [],

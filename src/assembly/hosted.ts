@@ -7,7 +7,7 @@ import type { Server } from '../contract/server.js';
 import type { Telemetry } from '../contract/telemetry.js';
 import { asRuntime } from '../core/define/server-runtime.js';
 import { ConfigError } from '../errors/error.js';
-import { createExecutor } from '../executor/executor.js';
+import { createExecutor } from '../executor/bounded.js';
 import { before } from '../gate-chain/deadline.js';
 import { findServer, NO_SERVER } from '../modules/find-server.js';
 import { LOAD_TIMEOUT_MS } from '../modules/load-module.js';

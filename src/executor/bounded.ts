@@ -1,5 +1,5 @@
 import type { Clock } from '../contract/clock.js';
-import { Deadlines, Drain } from './deadlines.js';
+import { Deadlines, Drain, Owners } from './endings.js';
 import {
   CANCELLED,
   type CancelReason,
@@ -9,6 +9,7 @@ import {
   type Executor,
   type ExecutorFault,
   type ExecutorLoad,
+  type ExecutorOptions,
   isThenable,
   OVERLOADED,
   SHUTDOWN,
@@ -16,9 +17,26 @@ import {
   Token,
   toFault,
 } from './executor.js';
-import { Chain, FairQueue, ListNode, type Place } from './fair-queue.js';
+import { FairQueue, type Place } from './fair-queue.js';
 
-export interface Bounds {
+/** An executor of its own, empty. It owns one timer at most. */
+export function createExecutor(options: ExecutorOptions): Executor {
+  return new BoundedExecutor(
+    {
+      max_concurrency: toCount('max_concurrency', options.max_concurrency ?? 32),
+      max_queue: toCount('max_queue', options.max_queue ?? 256),
+      max_abandoned: toCount('max_abandoned', options.max_abandoned ?? 1024),
+    },
+    options.clock,
+  );
+}
+
+function toCount(name: string, value: number): number {
+  if (Number.isSafeInteger(value) && value > 0) return value;
+  throw new RangeError(`executor: ${name} must be a positive integer, not ${String(value)}`);
+}
+
+interface Bounds {
   readonly max_concurrency: number;
   readonly max_queue: number;
   readonly max_abandoned: number;
@@ -28,7 +46,7 @@ export interface Bounds {
  * The executor. A job is in `#scopes` and, if it has one, under its deadline exactly while its caller waits; `#end` and `#settle` are the only ways
  * out. At all times `running + abandoned <= max_concurrency + max_abandoned`, and nothing waits while a slot is free.
  */
-export class BoundedExecutor implements Executor {
+class BoundedExecutor implements Executor {
   readonly #bounds: Bounds;
   readonly #clock: Clock;
   readonly #queue: FairQueue<Job>;
@@ -257,41 +275,4 @@ function twinsFrom(first: Job | undefined): readonly Job[] {
   const twins: Job[] = [];
   for (let job = first; job !== undefined; job = job.next_twin) twins.push(job);
   return twins;
-}
-
-/** Who must be told when an owner goes away. One listener on each signal, however much it owns, and none once that is nothing. */
-class Owners<T> {
-  readonly #onGone: (owned: T) => void;
-  readonly #owned = new Map<AbortSignal, Chain<T>>();
-
-  constructor(onGone: (owned: T) => void) {
-    this.#onGone = onGone;
-  }
-
-  /** The returned function lets `item` go; it must be called before or while `onGone` is told of it. */
-  add(signal: AbortSignal, item: T): () => void {
-    let chain = this.#owned.get(signal);
-    if (chain === undefined) {
-      chain = new Chain();
-      this.#owned.set(signal, chain);
-      signal.addEventListener('abort', this);
-    }
-    const link = new ListNode(item);
-    chain.push(link);
-    return () => {
-      link.unlink();
-      if (chain.empty) this.#forget(signal);
-    };
-  }
-
-  /** Called by the signal. */
-  handleEvent(event: Event): void {
-    const chain = this.#owned.get(event.target as AbortSignal);
-    for (let item = chain?.first; item !== undefined; item = chain?.first) this.#onGone(item);
-  }
-
-  #forget(signal: AbortSignal): void {
-    this.#owned.delete(signal);
-    signal.removeEventListener('abort', this);
-  }
 }

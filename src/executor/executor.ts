@@ -1,5 +1,4 @@
 import type { Clock } from '../contract/clock.js';
-import { BoundedExecutor } from './bounded.js';
 
 /**
  * OVERLOADED: no slot and no place in the queue. DEADLINE: not done in time. CANCELLED: by its id, or its owner went away.
@@ -105,23 +104,6 @@ export interface CancelToken {
   readonly signal: AbortSignal;
   /** Calls `run` once when the call is given up, at once if it already was. What `run` throws is dropped. */
   onCancel(run: () => void): void;
-}
-
-/** An executor of its own, empty. It owns one timer at most. */
-export function createExecutor(options: ExecutorOptions): Executor {
-  return new BoundedExecutor(
-    {
-      max_concurrency: toCount('max_concurrency', options.max_concurrency ?? 32),
-      max_queue: toCount('max_queue', options.max_queue ?? 256),
-      max_abandoned: toCount('max_abandoned', options.max_abandoned ?? 1024),
-    },
-    options.clock,
-  );
-}
-
-function toCount(name: string, value: number): number {
-  if (Number.isSafeInteger(value) && value > 0) return value;
-  throw new RangeError(`executor: ${name} must be a positive integer, not ${String(value)}`);
 }
 
 /** The executor's side of a cancel token. An `AbortController` costs more than a call does, so there is none until it is asked for. */

@@ -1,7 +1,8 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { makeClock } from 'portcullis/testing';
-import { type CancelToken, createExecutor } from '../../src/executor/executor.js';
+import { createExecutor } from '../../src/executor/bounded.js';
+import type { CancelToken } from '../../src/executor/executor.js';
 import { makeWork, outcomeOf, ticks } from './support.js';
 
 const call = (id: number) => ({ scope: 's', id: String(id), share: 'p' });

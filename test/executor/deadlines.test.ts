@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import fc from 'fast-check';
 import { makeClock } from 'portcullis/testing';
-import { Deadlines } from '../../src/executor/deadlines.js';
+import { Deadlines } from '../../src/executor/endings.js';
 
 interface Item {
   readonly n: number;

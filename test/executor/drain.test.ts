@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { makeClock } from 'portcullis/testing';
-import { createExecutor } from '../../src/executor/executor.js';
+import { createExecutor } from '../../src/executor/bounded.js';
 import { makeWork, outcomeOf, ticks } from './support.js';
 
 const call = (id: number) => ({ scope: 's', id: String(id), share: 'p', deadline_ms: 60_000 });

@@ -2,7 +2,8 @@ import assert from 'node:assert/strict';
 import { AsyncLocalStorage } from 'node:async_hooks';
 import { describe, it } from 'node:test';
 import { makeClock } from 'portcullis/testing';
-import { createExecutor, ExecutorFault, type ExecutorOptions, type SubmitOptions } from '../../src/executor/executor.js';
+import { createExecutor } from '../../src/executor/bounded.js';
+import { ExecutorFault, type ExecutorOptions, type SubmitOptions } from '../../src/executor/executor.js';
 import { makeWork, outcomeOf, ticks } from './support.js';
 
 const make = (options: Omit<ExecutorOptions, 'clock'> = {}) => {

@@ -2,7 +2,8 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import fc from 'fast-check';
 import { makeClock } from 'portcullis/testing';
-import { type CancelToken, createExecutor } from '../../src/executor/executor.js';
+import { createExecutor } from '../../src/executor/bounded.js';
+import type { CancelToken } from '../../src/executor/executor.js';
 import { outcomeOf, ticks } from './support.js';
 
 const BOUNDS = { max_concurrency: 3, max_queue: 5, max_abandoned: 2 };

@@ -6,7 +6,7 @@ import { withRateLimit } from '../../src/core/wrap/rate-limit.js';
 import { withTimeout } from '../../src/core/wrap/timeout.js';
 import type { WrapContext, Wrapper } from '../../src/core/wrap/wrapper.js';
 import { ComponentRefusal, createWrapState } from '../../src/core/wrap/wrapper.js';
-import { createExecutor } from '../../src/executor/executor.js';
+import { createExecutor } from '../../src/executor/bounded.js';
 
 // The defaults of the component limits, by what the wrappers do when no option is given.
 

@@ -1,6 +1,6 @@
 import type { Clock } from '../../src/contract/clock.js';
 import type { Server } from '../../src/contract/server.js';
-import { createExecutor } from '../../src/executor/executor.js';
+import { createExecutor } from '../../src/executor/bounded.js';
 import { createHosted } from '../../src/runtime/hosted/hosted.js';
 import { SILENT } from '../../src/silent-log.js';
 import { type Listening, type ListeningSetup, listening } from './listening.js';

@@ -16,10 +16,12 @@ const EVERYTHING = [
   'gate-chain',
   'gates',
   'listener',
+  'modules',
   'mount',
   'page',
   'route',
   'runtime',
+  'status',
   'telemetry',
   'tracing',
   'transport',
@@ -43,11 +45,11 @@ export const TABLE: Readonly<Record<string, Row>> = {
     ours: ['core', 'transport', 'upstream', 'wire', 'dialect', 'executor', 'errors', 'contract'],
     modules: ['lru-cache', 'node:crypto', 'node:stream'],
     only: {
-      undici: 'src/runtime/opaque-',
-      'node:tls': 'src/runtime/opaque-',
-      fastify: 'src/runtime/opaque-',
-      '@fastify/http-proxy': 'src/runtime/opaque-',
-      'node:http': 'src/runtime/opaque-',
+      undici: 'src/runtime/http/',
+      'node:tls': 'src/runtime/http/',
+      fastify: 'src/runtime/http/',
+      '@fastify/http-proxy': 'src/runtime/http/',
+      'node:http': 'src/runtime/http/',
       'node:fs': 'src/runtime/peer/stdio-memory.ts',
     },
   },
@@ -70,8 +72,16 @@ export const TABLE: Readonly<Record<string, Row>> = {
     files: ['src/system-clock.ts', 'src/silent-log.ts', 'src/version.ts'],
   },
   'gate-chain': {
-    ours: ['errors', 'contract'],
-    modules: ['ajv/dist/2020.js', 'fastest-levenshtein', 'node:crypto', 'node:fs', 'node:module', 'node:path', 'node:url'],
+    ours: ['modules', 'errors', 'contract'],
+    modules: ['ajv/dist/2020.js', 'fastest-levenshtein'],
+  },
+  modules: {
+    ours: ['gate-chain', 'config', 'core', 'runtime', 'transport', 'errors', 'contract'],
+    modules: ['node:crypto', 'node:fs', 'node:module', 'node:path', 'node:url'],
+  },
+  status: {
+    ours: ['assembly', 'config', 'contract', 'errors', 'gate-chain', 'gates', 'listener', 'modules', 'route', 'runtime', 'telemetry'],
+    modules: ['node:crypto', 'node:path'],
   },
   listener: {
     ours: ['gate-chain', 'route', 'core', 'wire', 'errors', 'contract'],
@@ -113,8 +123,10 @@ export const TABLE: Readonly<Record<string, Row>> = {
       'gate-chain',
       'gates',
       'listener',
+      'modules',
       'route',
       'runtime',
+      'status',
       'telemetry',
       'tracing',
       'transport',
@@ -135,7 +147,7 @@ export const TABLE: Readonly<Record<string, Row>> = {
     modules: ['commander', 'yaml', 'node:crypto', 'node:fs', 'node:path', 'node:readline', 'node:stream', 'node:url'],
   },
   page: {
-    ours: ['assembly', 'config', 'contract', 'errors', 'explain', 'listener'],
+    ours: ['assembly', 'config', 'contract', 'errors', 'explain', 'listener', 'status'],
     files: [FIELD],
     modules: ['fastify', 'yaml', 'node:crypto', 'node:http', 'node:net'],
   },
@@ -147,7 +159,7 @@ export const TABLE: Readonly<Record<string, Row>> = {
 };
 
 /** Only these import what a config names. */
-export const LOADERS: readonly string[] = ['src/modules/sdk-server.ts', 'src/modules/load-module.ts'];
+export const LOADERS: readonly string[] = ['src/modules/load-module.ts', 'src/modules/sdk-server.ts'];
 
 /** Whether the table has this import; one whose specifier is not known as text is for the loaders. */
 export function isAllowed(edge: Edge): boolean {

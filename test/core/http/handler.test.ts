@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { setImmediate as turn } from 'node:timers/promises';
-import { createExecutor } from '../../../src/executor/executor.js';
+import { createExecutor } from '../../../src/executor/bounded.js';
 import { createHttpHandler, createHub, defineServer, type HttpRequest, type HttpResponse, type HttpStream } from '../../../src/server.js';
 import { makeClock } from '../../../src/testing/clock.js';
 import { makeIdentity } from '../../../src/testing/head.js';

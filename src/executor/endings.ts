@@ -1,5 +1,6 @@
 import type { Clock, Timer } from '../contract/clock.js';
 import type { Drained } from './executor.js';
+import { Chain, ListNode } from './fair-queue.js';
 
 /** What can be due. `heap_at` is -1 while it is not in the heap. */
 export interface Dated {
@@ -149,5 +150,42 @@ export class Drain {
     this.#over = true;
     this.#timer?.cancel();
     this.#resolve({ finished: this.#finished, killed: this.#killed });
+  }
+}
+
+/** Who must be told when an owner goes away. One listener on each signal, however much it owns, and none once that is nothing. */
+export class Owners<T> {
+  readonly #onGone: (owned: T) => void;
+  readonly #owned = new Map<AbortSignal, Chain<T>>();
+
+  constructor(onGone: (owned: T) => void) {
+    this.#onGone = onGone;
+  }
+
+  /** The returned function lets `item` go; it must be called before or while `onGone` is told of it. */
+  add(signal: AbortSignal, item: T): () => void {
+    let chain = this.#owned.get(signal);
+    if (chain === undefined) {
+      chain = new Chain();
+      this.#owned.set(signal, chain);
+      signal.addEventListener('abort', this);
+    }
+    const link = new ListNode(item);
+    chain.push(link);
+    return () => {
+      link.unlink();
+      if (chain.empty) this.#forget(signal);
+    };
+  }
+
+  /** Called by the signal. */
+  handleEvent(event: Event): void {
+    const chain = this.#owned.get(event.target as AbortSignal);
+    for (let item = chain?.first; item !== undefined; item = chain?.first) this.#onGone(item);
+  }
+
+  #forget(signal: AbortSignal): void {
+    this.#owned.delete(signal);
+    signal.removeEventListener('abort', this);
   }
 }
