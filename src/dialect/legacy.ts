@@ -1,21 +1,29 @@
 import type { Dialect, ItemFields } from './dialect.js';
 
-/** MCP 2025-11-25: icons, elicitation by URL, and arguments that do not fit are told to the model. */
-export const REV_2025_11_25 = legacyDialect({
-  revision: '2025-11-25',
-  items: { title: true, icons: true, tool_annotations: true, structured: 'object' },
-  links: true,
-  bad_arguments: 'tool_error',
-  can_ask: () => true,
-});
+/** Requests that a client may send; the same in every legacy revision. */
+const METHODS: ReadonlySet<string> = new Set([
+  'initialize',
+  'ping',
+  'tools/list',
+  'tools/call',
+  'resources/list',
+  'resources/templates/list',
+  'resources/read',
+  'resources/subscribe',
+  'resources/unsubscribe',
+  'prompts/list',
+  'prompts/get',
+  'completion/complete',
+  'logging/setLevel',
+]);
 
-/** MCP 2025-06-18: titles, structured content, resource links and elicitation by form. */
-export const REV_2025_06_18 = legacyDialect({
-  revision: '2025-06-18',
-  items: { title: true, icons: false, tool_annotations: true, structured: 'object' },
-  links: true,
+/** MCP 2024-11-05: as 2025-03-26, without tool annotations. */
+export const REV_2024_11_05 = legacyDialect({
+  revision: '2024-11-05',
+  items: { title: false, icons: false, tool_annotations: false, structured: 'none' },
+  links: false,
   bad_arguments: 'rpc_error',
-  can_ask: (method, mode) => method !== 'elicitation/create' || mode === 'form',
+  can_ask: (method) => method !== 'elicitation/create',
 });
 
 /** MCP 2025-03-26: content only, no titles, no elicitation. */
@@ -27,13 +35,22 @@ export const REV_2025_03_26 = legacyDialect({
   can_ask: (method) => method !== 'elicitation/create',
 });
 
-/** MCP 2024-11-05: as 2025-03-26, without tool annotations. */
-export const REV_2024_11_05 = legacyDialect({
-  revision: '2024-11-05',
-  items: { title: false, icons: false, tool_annotations: false, structured: 'none' },
-  links: false,
+/** MCP 2025-06-18: titles, structured content, resource links and elicitation by form. */
+export const REV_2025_06_18 = legacyDialect({
+  revision: '2025-06-18',
+  items: { title: true, icons: false, tool_annotations: true, structured: 'object' },
+  links: true,
   bad_arguments: 'rpc_error',
-  can_ask: (method) => method !== 'elicitation/create',
+  can_ask: (method, mode) => method !== 'elicitation/create' || mode === 'form',
+});
+
+/** MCP 2025-11-25: icons, elicitation by URL, and arguments that do not fit are told to the model. */
+export const REV_2025_11_25 = legacyDialect({
+  revision: '2025-11-25',
+  items: { title: true, icons: true, tool_annotations: true, structured: 'object' },
+  links: true,
+  bad_arguments: 'tool_error',
+  can_ask: () => true,
 });
 
 /** What differs between the revisions that begin with `initialize`. */
@@ -61,20 +78,3 @@ export function legacyDialect(revision: LegacyRevision): Dialect {
     hints: () => '',
   });
 }
-
-/** Requests that a client may send; the same in every legacy revision. */
-const METHODS: ReadonlySet<string> = new Set([
-  'initialize',
-  'ping',
-  'tools/list',
-  'tools/call',
-  'resources/list',
-  'resources/templates/list',
-  'resources/read',
-  'resources/subscribe',
-  'resources/unsubscribe',
-  'prompts/list',
-  'prompts/get',
-  'completion/complete',
-  'logging/setLevel',
-]);
