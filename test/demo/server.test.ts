@@ -169,7 +169,8 @@ describe('demo server, modern era', () => {
       assert.deepEqual((await next()).params, { uri: 'demo://ticks', _meta: mark });
       const draining = demo.listening.listener.drain.begin();
       const last = await next();
-      assert.deepEqual([last.id, last.result], ['s1', { resultType: 'complete', _meta: mark }]);
+      const named = { ...mark, 'io.modelcontextprotocol/serverInfo': { name: 'portcullis-demo', version: '1.0.0' } };
+      assert.deepEqual([last.id, last.result], ['s1', { resultType: 'complete', _meta: named }]);
       assert.equal((await stream.next()).done, true);
       await draining;
       assert.equal(demo.listening.counts.get('closed listen drain'), 1);
@@ -189,7 +190,7 @@ describe('demo server, modern era', () => {
         [{}, 'complete'],
       );
       const odd = await post(url, modernBody('subscriptions/listen', {}), modernHead('subscriptions/listen'));
-      assert.deepEqual([odd.status, odd.body.error.code], [200, -32602]);
+      assert.deepEqual([odd.status, odd.body.error.code], [400, -32602]);
     }));
 });
 
