@@ -5,7 +5,7 @@ import { connect } from 'node:net';
 import { PassThrough } from 'node:stream';
 import { after, before, describe, it } from 'node:test';
 import type { Passed } from '../../src/contract/runtime.js';
-import { OpaqueExchange, type OpaqueParts } from '../../src/runtime/opaque-exchange.js';
+import { HttpExchange, type HttpExchangeParts } from '../../src/runtime/http/http-exchange.js';
 import { makeHead } from '../../src/testing.js';
 import { code, type Front, get, openFront } from '../support/opaque-front.js';
 import { delay } from '../support/proxied-bench.js';
@@ -115,7 +115,7 @@ describe('opaque http: streams and answers that do not come', () => {
       const head = makeHead({ id: 'r1', method: 'POST', path: '/console/x', query: '', headers: {} });
       const passed = { head, identity: undefined, facts: {}, prefix: '/console' } as unknown as Passed;
       const body = new PassThrough();
-      const counted = new OpaqueExchange({} as OpaqueParts, {} as IncomingMessage, response, passed).counted(body, 4);
+      const counted = new HttpExchange({} as HttpExchangeParts, {} as IncomingMessage, response, passed).counted(body, 4);
       const closed = new Promise((resolve) => counted.once('close', resolve));
       run(body);
       await closed;
