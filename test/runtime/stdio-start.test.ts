@@ -173,6 +173,19 @@ describe('stdio: a call that ends while its child starts', () => {
     assert.equal(bench.runtime.peers.sessions, 4);
   });
 
+  it('leaves the starts of other callers alone: whoever gives up ends nobody else’s', async () => {
+    const { bench, pids } = await counted('legacy', {}, slow);
+    await bench.session();
+    const begin = (principal: string) => bench.send(legacyCall('initialize', INIT, { identity: { principal } }));
+    for (const principal of ['alice', 'bob']) {
+      const left = begin(principal);
+      await delay(100);
+      left.cancel('deadline');
+    }
+    for (const exchange of [begin('alice'), begin('bob')]) assert.equal((await exchange.done).status, 200);
+    assert.equal(pids().length, 3);
+  });
+
   it('an answer that came while nobody waited is the next caller’s', async () => {
     const { bench, pids } = await counted('legacy', {}, { WAIT_MS: '300' });
     await bench.session();
@@ -184,7 +197,7 @@ describe('stdio: a call that ends while its child starts', () => {
     assert.deepEqual([again.status, pids().length], [200, 2]);
   });
 
-  it('one abandoned start is kept, and no longer than start_timeout_ms', async () => {
+  it('one abandoned start of a caller is kept, and no longer than start_timeout_ms', async () => {
     const { bench } = await counted('legacy', { start_timeout_ms: 2000 });
     await bench.session();
     const leave = async (name: string) => {

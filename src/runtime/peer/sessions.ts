@@ -105,9 +105,10 @@ export class Sessions {
     });
   }
 
-  /** One server that starts without a client is kept for the next; an older one is ended. */
+  /** Of each caller one server that starts without a client is kept for the next try; an older one is ended. */
   #leave(id: string): HeaderList {
-    for (const [other, { session }] of this.#starts) if (other !== id && session.abandoned) this.#end(other);
+    const caller = this.#all.get(id)?.caller;
+    for (const [other, { session }] of this.#starts) if (other !== id && session.abandoned && session.caller === caller) this.#end(other);
     return [];
   }
 
