@@ -68,7 +68,10 @@ export interface Exchange {
   upstreamStarted(): void;
   /** First sign of life of the answer: what follows is our own time again. */
   upstreamResponded(): void;
-  /** Sets what stops the work: the client left, the deadline passed, the drain killed it. Called at most once. */
+  /**
+   * Sets what stops the work: the client left, the deadline passed, the drain killed it. May be set again as the call moves on: what
+   * was set last is what runs, once and with the reason. Nothing runs after a complete answer.
+   */
   onCancel(cancel: (reason: EndReason) => void): void;
   /** Sets what the message of a `DEADLINE` says beside its own text, while the call waits for something that goes on without it. */
   waitsFor(detail: string | undefined): void;

@@ -1,14 +1,13 @@
-import type { Clock, Timer } from '../contract/clock.js';
+import type { Clock } from '../contract/clock.js';
 import type { AnswerWriter, Call, EndReason, Exchange, HeaderList } from '../contract/runtime.js';
+import { CallDeadline, type CallTimes } from '../core/run/call-deadline.js';
 import { listenEnd } from '../core/run/listen.js';
 import { GatewayError } from '../errors/error.js';
 import { errorText } from '../errors/text.js';
 
 /** What an exchange needs of the connection that it is a part of. */
-export interface StdioLine {
+export interface StdioLine extends CallTimes {
   readonly clock: Clock;
-  readonly request_timeout_ms: number;
-  readonly request_timeout_max_ms: number;
   /** True when no more input comes. */
   closing(): boolean;
   /** Sends one message, JSON text. False: the reader is behind. */
@@ -23,13 +22,10 @@ export class StdioExchange implements Exchange {
   readonly #line: StdioLine;
   readonly #id: string | undefined;
   readonly #request_id: string;
-  readonly #cap_ms: number;
+  readonly #deadline: CallDeadline;
   /** True for `subscriptions/listen`, which ends by its source, its client or the end of the line. */
   readonly listens: boolean;
-  #cancel: ((reason: EndReason) => void) | undefined;
   #resume: (() => void) | undefined;
-  #timer: Timer | undefined;
-  #due_ms = 0;
   #asks = false;
   #over = false;
 
@@ -38,9 +34,7 @@ export class StdioExchange implements Exchange {
     this.#id = call.kind === 'request' ? call.id : undefined;
     this.#request_id = call.head.id;
     this.listens = call.method === 'subscriptions/listen';
-    const now_ms = line.clock.mono_ms();
-    this.#cap_ms = now_ms + Math.max(line.request_timeout_ms, line.request_timeout_max_ms);
-    this.#due_ms = now_ms + line.request_timeout_ms;
+    this.#deadline = new CallDeadline(line.clock, line);
   }
 
   get ended(): boolean {
@@ -53,24 +47,26 @@ export class StdioExchange implements Exchange {
   }
 
   upstreamStarted(): void {
-    if (!this.listens) this.#watch();
+    if (!this.listens) this.#deadline.watch(() => this.#stop('deadline', () => this.fail(this.#deadline.error)));
   }
 
   upstreamResponded(): void {}
 
-  waitsFor(): void {}
+  waitsFor(detail: string | undefined): void {
+    this.#deadline.waitsFor(detail);
+  }
 
   onCancel(cancel: (reason: EndReason) => void): void {
-    this.#cancel = cancel;
+    this.#deadline.onCancel(cancel);
   }
 
   progressed(): void {
-    this.#due_ms = Math.min(this.#line.clock.mono_ms() + this.#line.request_timeout_ms, this.#cap_ms);
+    this.#deadline.progressed();
   }
 
   inputRequested(): void {
     this.#asks = true;
-    this.#due_ms = this.#cap_ms;
+    this.#deadline.inputRequested();
     if (this.#line.closing()) queueMicrotask(() => this.inputEnded());
   }
 
@@ -108,10 +104,7 @@ export class StdioExchange implements Exchange {
 
   /** The client does not want the answer any more, or cannot get it. */
   leave(reason: EndReason): void {
-    if (this.#over) return;
-    const cancel = this.#cancel;
-    this.#end();
-    cancel?.(reason);
+    this.#end(reason);
   }
 
   /** No more input comes: a subscription is completed, and a request that waits for an answer of the client is given up. */
@@ -120,18 +113,8 @@ export class StdioExchange implements Exchange {
     else if (this.#asks) this.#stop('client', () => this.fail(new GatewayError('DRAINING')));
   }
 
-  #watch(): void {
-    const left_ms = Math.max(1, Math.ceil(this.#due_ms - this.#line.clock.mono_ms()));
-    this.#timer = this.#line.clock.timer(left_ms, () => {
-      if (this.#line.clock.mono_ms() < this.#due_ms) this.#watch();
-      else this.#stop('deadline', () => this.fail(new GatewayError('DEADLINE')));
-    });
-  }
-
   #stop(reason: EndReason, tell: () => void): void {
-    const cancel = this.#cancel;
-    this.#cancel = undefined;
-    cancel?.(reason);
+    this.#deadline.stop(reason);
     tell();
   }
 
@@ -141,12 +124,12 @@ export class StdioExchange implements Exchange {
     this.#end();
   }
 
-  #end(): void {
+  #end(stopped?: EndReason): void {
     if (this.#over) return;
     this.#over = true;
-    this.#timer?.cancel();
-    this.#cancel = this.#resume = undefined;
+    this.#resume = undefined;
     this.#line.over(this);
+    this.#deadline.end(stopped);
   }
 }
 

@@ -4,6 +4,7 @@ import type { Log } from '../../contract/log.js';
 import type { Server } from '../../contract/server.js';
 import { createExecutor } from '../../executor/bounded.js';
 import type { Executor } from '../../executor/executor.js';
+import { CallDeadline } from '../run/call-deadline.js';
 import { crashFields, ServerHost } from '../run/host.js';
 import { admitHttp, type PreparedCall } from './admit.js';
 import { ValueExchange } from './value-exchange.js';
@@ -61,7 +62,7 @@ export function createHttpHandler(server: Server, options: HttpHandlerOptions): 
     const found = admitted.get(prepared);
     if (found === undefined) throw new TypeError('this was not prepared here, or was executed already');
     admitted.delete(prepared);
-    const exchange = new ValueExchange(found, max_stream_buffer_bytes);
+    const exchange = new ValueExchange(found, max_stream_buffer_bytes, new CallDeadline(clock, NEVER));
     exchange.leaveWith(signal);
     if (!exchange.ended) host.handle(found.call, exchange);
     return exchange.answer;
@@ -78,3 +79,5 @@ export function createHttpHandler(server: Server, options: HttpHandlerOptions): 
     },
   };
 }
+
+const NEVER = { request_timeout_ms: Number.POSITIVE_INFINITY, request_timeout_max_ms: Number.POSITIVE_INFINITY };

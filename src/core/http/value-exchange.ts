@@ -2,6 +2,7 @@ import type { HttpResponse, HttpStream } from '../../contract/http.js';
 import type { AnswerWriter, EndReason, Exchange, HeaderList } from '../../contract/runtime.js';
 import { GatewayError } from '../../errors/error.js';
 import { errorText } from '../../errors/text.js';
+import type { CallDeadline } from '../run/call-deadline.js';
 import type { PreparedCall } from './admit.js';
 import { emptyResponse, errorResponse, jsonResponse, toFields } from './response.js';
 import { ValueStream } from './value-stream.js';
@@ -13,18 +14,19 @@ export class ValueExchange implements Exchange {
   readonly answer: Promise<HttpResponse | HttpStream>;
   readonly #prepared: PreparedCall;
   readonly #max_bytes: number;
+  readonly #deadline: CallDeadline;
   readonly #ended: () => void;
   #resolve: (answer: HttpResponse | HttpStream) => void = () => undefined;
-  #cancel: ((reason: EndReason) => void) | undefined;
   #release: (() => void) | undefined;
   #stream: ValueStream | undefined;
   #answered = false;
   #over = false;
 
-  /** `ended` is told once, when the answer is over. */
-  constructor(prepared: PreparedCall, max_bytes: number, ended: () => void = () => undefined) {
+  /** Whoever made `deadline` watches it. `ended` is told once, when the answer is over. */
+  constructor(prepared: PreparedCall, max_bytes: number, deadline: CallDeadline, ended: () => void = () => undefined) {
     this.#prepared = prepared;
     this.#max_bytes = max_bytes;
+    this.#deadline = deadline;
     this.#ended = ended;
     this.accepts_events = prepared.accepts_events;
     this.answer = new Promise((resolve) => {
@@ -35,8 +37,8 @@ export class ValueExchange implements Exchange {
   /** Leaves when the signal aborts, as long as the answer is not over. */
   leaveWith(signal: AbortSignal | undefined): void {
     if (signal === undefined) return;
-    if (signal.aborted) return this.#leave('client');
-    const left = () => this.#leave('client');
+    if (signal.aborted) return this.abandon('client');
+    const left = () => this.abandon('client');
     signal.addEventListener('abort', left, { once: true });
     this.#release = () => signal.removeEventListener('abort', left);
   }
@@ -49,14 +51,20 @@ export class ValueExchange implements Exchange {
 
   upstreamResponded(): void {}
 
-  progressed(): void {}
+  progressed(): void {
+    this.#deadline.progressed();
+  }
 
-  waitsFor(): void {}
+  waitsFor(detail: string | undefined): void {
+    this.#deadline.waitsFor(detail);
+  }
 
-  inputRequested(): void {}
+  inputRequested(): void {
+    this.#deadline.inputRequested();
+  }
 
   onCancel(cancel: (reason: EndReason) => void): void {
-    this.#cancel = cancel;
+    this.#deadline.onCancel(cancel);
   }
 
   respond(status: number, headers: HeaderList, body: Uint8Array): void {
@@ -111,7 +119,7 @@ export class ValueExchange implements Exchange {
   }
 
   #open(headers: HeaderList): ValueStream {
-    const stream = new ValueStream(this.#max_bytes, (reason) => this.#leave(reason));
+    const stream = new ValueStream(this.#max_bytes, (reason) => this.abandon(reason));
     this.#stream = stream;
     const fields = { ...toFields(headers), ...EVENT_FIELDS, 'x-request-id': this.#request_id };
     this.#resolve({ kind: 'stream', status: 200, headers: fields, chunks: stream });
@@ -119,20 +127,19 @@ export class ValueExchange implements Exchange {
   }
 
   /** Nobody reads the answer any more: the call is cancelled. */
-  #leave(reason: EndReason): void {
+  protected abandon(reason: EndReason): void {
     if (this.#over) return;
-    const cancel = this.#cancel;
-    this.#end();
-    cancel?.(reason);
+    this.#end(reason);
     this.#resolve(errorResponse(new GatewayError('DRAINING'), this.#id, this.#request_id));
   }
 
-  #end(): void {
-    if (!this.#over) this.#ended();
+  #end(stopped?: EndReason): void {
+    if (this.#over) return;
     this.#over = true;
-    this.#cancel = undefined;
+    this.#ended();
     this.#release?.();
     this.#stream?.finish();
+    this.#deadline.end(stopped);
   }
 }
 

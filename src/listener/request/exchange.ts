@@ -4,6 +4,7 @@ import type { Limits } from '../../contract/limits.js';
 import type { AnswerOutcome, AnswerWriter, Call, EndReason, Exchange, HeaderList } from '../../contract/runtime.js';
 import { settledCall } from '../../contract/runtime.js';
 import type { RequestOutcome, Telemetry } from '../../contract/telemetry.js';
+import { CallDeadline } from '../../core/run/call-deadline.js';
 import { GatewayError } from '../../errors/error.js';
 import { errorText } from '../../errors/text.js';
 import type { Ticking, WorkView } from '../socket/connection.js';
@@ -33,16 +34,14 @@ export class CallExchange implements Exchange, Ticking {
   readonly #asked: RequestContext;
   readonly #env: ExchangeEnvironment;
   #call: Call | undefined;
-  #cancel: ((reason: EndReason) => void) | undefined;
-  #awaited: string | undefined;
+  /** From `begin` on. */
+  #deadline: CallDeadline | undefined;
   #stream: AnswerStream | undefined;
   #answered = false;
   #over = false;
   #slot_owner: string | undefined;
   #outcome: RequestOutcome = 'ok';
   #rpc_code: number | undefined;
-  #deadline_ms = Number.POSITIVE_INFINITY;
-  #cap_ms = 0;
   #out_ms = 0;
   #away_ms = 0;
 
@@ -68,9 +67,7 @@ export class CallExchange implements Exchange, Ticking {
       }
       this.#slot_owner = caller;
     }
-    const now = clock.mono_ms();
-    this.#deadline_ms = now + limits.request_timeout_ms;
-    this.#cap_ms = now + Math.max(limits.request_timeout_max_ms, limits.request_timeout_ms);
+    this.#deadline = new CallDeadline(clock, limits);
     return true;
   }
 
@@ -90,20 +87,19 @@ export class CallExchange implements Exchange, Ticking {
   }
 
   onCancel(cancel: (reason: EndReason) => void): void {
-    this.#cancel = cancel;
+    this.#deadline?.onCancel(cancel);
   }
 
   waitsFor(detail: string | undefined): void {
-    this.#awaited = detail;
+    this.#deadline?.waitsFor(detail);
   }
 
   progressed(): void {
-    const again_ms = this.#env.clock.mono_ms() + this.#env.limits.request_timeout_ms;
-    this.#deadline_ms = Math.min(Math.max(this.#deadline_ms, again_ms), this.#cap_ms);
+    this.#deadline?.progressed();
   }
 
   inputRequested(): void {
-    this.#deadline_ms = this.#cap_ms;
+    this.#deadline?.inputRequested();
   }
 
   respond(status: number, headers: HeaderList, body: Uint8Array, outcome: AnswerOutcome, rpc_code?: number): void {
@@ -186,30 +182,31 @@ export class CallExchange implements Exchange, Ticking {
 
   tick(now_ms: number): void {
     if (this.#stream !== undefined) this.#stream.tick(now_ms);
-    if (now_ms < this.#deadline_ms || this.#over) return;
+    const deadline = this.#deadline;
+    if (deadline === undefined || !deadline.isLate(now_ms)) return;
     if (this.#stream instanceof EventStream && streamKind(this.#call) !== 'response') return;
     if (this.#answered && this.#stream === undefined) return;
-    this.#deadline_ms = Number.POSITIVE_INFINITY;
-    this.#stop('deadline');
-    this.fail(new GatewayError('DEADLINE', this.#awaited === undefined ? {} : { detail: this.#awaited }));
+    this.#deadline = undefined;
+    deadline.stop('deadline');
+    this.fail(deadline.error);
   }
 
   drain(): void {
     const stream = this.#stream;
     if (this.#slot_owner !== undefined && !this.#answered) {
-      this.#stop('drain');
+      this.#deadline?.stop('drain');
       return this.fail(new GatewayError(this.#env.slots.refused(this.#asked.route)));
     }
     if (!(stream instanceof EventStream)) return;
     const kind = streamKind(this.#call);
     if (kind === 'response') return;
-    this.#stop('drain');
+    this.#deadline?.stop('drain');
     if (kind === 'listen' && this.#call?.era === 'modern') stream.last(completion(this.#call.id as string), 'drain');
     else stream.end('drain');
   }
 
   kill(): 'call' | 'stream' {
-    this.#stop('drain');
+    this.#deadline?.stop('drain');
     this.#stream?.gone('drain');
     if (this.#stream !== undefined) this.#asked.trace?.streamEnded('drain');
     this.#asked.connection.socket.destroy();
@@ -222,13 +219,13 @@ export class CallExchange implements Exchange, Ticking {
     this.upstreamResponded();
     if (!finished) {
       if (this.#outcome === 'ok') this.#outcome = 'cancelled';
-      this.#stop('client');
+      this.#deadline?.stop('client');
       this.#stream?.gone('client');
       if (this.#stream !== undefined) this.#asked.trace?.streamEnded('client');
     }
     if (this.#slot_owner !== undefined) this.#env.slots.give(this.#slot_owner);
     this.#count();
-    this.#cancel = undefined;
+    this.#deadline = undefined;
     this.#call = undefined;
   }
 
@@ -257,18 +254,12 @@ export class CallExchange implements Exchange, Ticking {
     );
   }
 
-  #stop(reason: EndReason): void {
-    const cancel = this.#cancel;
-    this.#cancel = undefined;
-    cancel?.(reason);
-  }
-
   #streamEnded(reason: EndReason, outcome: AnswerOutcome | undefined, rpc_code: number | undefined): void {
     this.#asked.trace?.streamEnded(reason);
     if (outcome !== undefined) this.#outcome = outcome;
     if (rpc_code !== undefined) this.#rpc_code = rpc_code;
     if (reason === 'slow_consumer') this.#outcome = 'cancelled';
-    if (reason === 'slow_consumer' || reason === 'identity_expired') this.#stop(reason);
+    if (reason === 'slow_consumer' || reason === 'identity_expired') this.#deadline?.stop(reason);
     if (reason === 'slow_consumer') this.#asked.connection.socket.destroy();
   }
 
