@@ -1,6 +1,7 @@
 // The official conformance suite against a conformant server, direct and behind a proxied route: what passes direct passes through.
 // Prints the table; `npm run conformance` runs only this.
 import assert from 'node:assert/strict';
+import { readFileSync } from 'node:fs';
 import { after, before, describe, it } from 'node:test';
 import { type Child, startChild } from '../support/e2e/child.js';
 import { runSuite, type SuiteResult, scoredScenarios } from '../support/e2e/conformance/suite.js';
@@ -52,6 +53,12 @@ for (const [revision, scored_count] of [
       assert.equal(scored.length, scored_count);
       assert.deepEqual(notPassing(scored, direct), []);
     });
+
+    it('README.md states the number of required scenarios', () =>
+      assert.match(
+        readFileSync(repositoryPath('README.md'), 'utf8'),
+        new RegExp(`${scored_count} of ${scored_count} in (MCP )?${revision}`),
+      ));
 
     it(`all ${scored_count} required scenarios pass through the gateway`, () => assert.deepEqual(notPassing(scored, through), []));
 

@@ -96,8 +96,10 @@ describe('README.md', () => {
     assert.deepEqual(
       blocks.filter(({ kind }) => kind !== '').map(({ kind, text }) => `${kind} ${text.split('\n', 1)[0]}`),
       [
+        'sh git clone URL portcullis && cd portcullis',
         'sh npm ci && npm start',
         'sh npm test',
+        `console $ curl -sw '\\n%{http_code}\\n' http://127.0.0.1:8080/mcp -H 'Content-Type: application/json' -d '{}'`,
         'sh PORT=3001 npx mcp-server-everything streamableHttp',
         'sh npx portcullis run http://127.0.0.1:3001/mcp',
         'yaml listener:',
@@ -110,6 +112,17 @@ describe('README.md', () => {
         "ts import { createGateway } from 'portcullis';",
       ].map(ported),
     );
+  });
+
+  it('the clone has what the next commands need', async () => {
+    const { code, output } = await ended(
+      block('git clone')
+        .replace('URL', `file://${repositoryPath('.')}`)
+        .trimEnd()
+        .concat(' && ls'),
+    );
+    assert.equal(code, 0, output);
+    assert.match(output, /^package-lock\.json$/m);
   });
 
   it('the first command serves the demo: what it prints works, Ctrl-C drains and stops', async () => {
@@ -125,7 +138,16 @@ describe('README.md', () => {
     );
     shells.push(demo);
     await until('it prints a token', () => demo.output.includes('Ctrl-C'), 20_000);
-    assert.equal((await whole(`${at('8080')}/mcp`, INITIALIZE)).status, 401);
+    const token = /export TOKEN=(\S+)/.exec(demo.output)?.[1] ?? '';
+    const session = block('$ curl -sw');
+    const commands = [...session.matchAll(/^\$ ((?:\\\n|.)*)/gm)].map((match) => match[1]).join('\n');
+    const shown = await ended(commands.replace('eyJ…', token));
+    // The output that is shown, where … may be any text without a space.
+    const expected = session
+      .replaceAll(/^\$ (?:\\\n|.)*\n/gm, '')
+      .replaceAll(/[\\^$.*+?()[\]{}|]/g, '\\$&')
+      .replaceAll('…', '\\S+');
+    assert.match(shown.output, new RegExp(`^${expected}$`));
     const lines = demo.output.match(/export TOKEN=.*|curl -sS[\s\S]*?\n\n/g)?.join('\n') ?? '';
     const { code, output } = await ended(lines);
     assert.equal(code, 0, output);
