@@ -34,6 +34,7 @@ export type {
   ResourceLink,
   TextContent,
 } from './contract/content.js';
+export type { CompletionTarget } from './contract/server.js';
 export type {
   RawMessage,
   SendOptions,

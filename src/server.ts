@@ -43,6 +43,7 @@ export type {
   Caching,
   CompletionDefinition,
   CompletionInput,
+  CompletionTarget,
   ComponentView,
   ComponentWrapper,
   ExtensionDefinition,
@@ -58,9 +59,21 @@ export type {
   ToolAnnotations,
   ToolDefinition,
 } from './contract/server.js';
+export type { SchemaInput, SchemaOutput, StandardIssue, StandardResult, StandardSchema } from './contract/standard-schema.js';
 export { RpcError, ToolError } from './core/call/run-handler.js';
 export { defineServer } from './core/define/define-server.js';
-export { acceptedContent, defineTool, elicit, elicitUrl, listRoots, sample, type TypedTool } from './core/define/questions.js';
+export {
+  acceptedContent,
+  defineTool,
+  elicit,
+  elicitUrl,
+  listRoots,
+  type StructuredResult,
+  sample,
+  type ToolAnswer,
+  type ToolSchema,
+  type TypedTool,
+} from './core/define/questions.js';
 export { createDispatch, type Dispatch, type DispatchAnswer, type DispatchContext, type DispatchMessage } from './core/dispatch.js';
 export { createHttpHandler, type HttpHandler, type HttpHandlerOptions } from './core/http/handler.js';
 export { createHub } from './core/hub.js';

@@ -1,6 +1,7 @@
 import type { Clock } from '../contract/clock.js';
 import type { CompletionResult, PromptResult, ResourceResult } from '../contract/content.js';
 import type { Log } from '../contract/log.js';
+import type { CompletionTarget } from '../contract/server.js';
 import type { Transport } from '../contract/transport.js';
 import { bounded } from './bounded.js';
 import { ClientError } from './client-error.js';
@@ -36,16 +37,15 @@ export interface ClientParts {
   readonly clock: Clock;
 }
 
-/** Where an argument comes from that is to be completed. */
-export interface CompletionQuestion {
-  readonly prompt?: string;
-  /** A `uriTemplate`. */
-  readonly template?: string;
+/** What to complete: an argument of a prompt, or a variable of a resource template. */
+export type CompletionQuestion = CompletionTarget & {
+  /** Name of the argument or variable. */
   readonly argument: string;
+  /** What has been typed so far. */
   readonly value: string;
-  /** Arguments that are settled. */
+  /** Arguments that already have a value. */
   readonly arguments?: Readonly<Record<string, string>>;
-}
+};
 
 /** A connected MCP client. Every method rejects with `ClientError`. Made by `connect`. */
 export class Client {

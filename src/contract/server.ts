@@ -2,6 +2,7 @@ import type { ChangeSource } from './changes.js';
 import type { Annotations, CompletionResult, Icon, JsonSchema, Meta, PromptResult, ResourceResult, ToolResult } from './content.js';
 import type { HandlerContext, InputRequired } from './handler.js';
 import type { Identity } from './identity.js';
+import type { StandardSchema } from './standard-schema.js';
 
 /** A value, or a promise of it. */
 export type Awaitable<T> = T | Promise<T>;
@@ -47,12 +48,20 @@ export interface ToolDefinition extends Described {
   /**
    * JSON Schema 2020-12 of the arguments, its root an object. Default: no arguments. Depth at most 64, at most 2 000 subschemas,
    * `$ref` inside the schema only. `x-mcp-header` on a string, integer or boolean property mirrors it into `Mcp-Param-…`.
+   * Or a Standard Schema validator: it alone decides what is valid, and `run` gets the value that it returns.
    */
-  readonly input?: JsonSchema;
-  /** JSON Schema 2020-12 of `structuredContent`. A result that does not fit is a failure of the server. */
-  readonly output?: JsonSchema;
+  readonly input?: JsonSchema | StandardSchema;
+  /**
+   * JSON Schema 2020-12 of `structuredContent`, or a Standard Schema validator, whose returned value is sent. A result that does not fit
+   * is a failure of the server.
+   */
+  readonly output?: JsonSchema | StandardSchema;
+  /** The JSON Schema that clients see for a Standard Schema `input`. Required where the library does not generate one. */
+  readonly input_schema?: JsonSchema;
+  /** The same for a Standard Schema `output`. */
+  readonly output_schema?: JsonSchema;
   readonly annotations?: ToolAnnotations;
-  /** Gets arguments that fit `input`. A string is a result of one text. Throw a `ToolError` to tell the model what went wrong. */
+  /** Gets valid arguments. A string is a result of one text. Throw a `ToolError` to tell the model what went wrong. */
   run(input: Readonly<Record<string, unknown>>, context: HandlerContext): Awaitable<string | ToolResult | InputRequired>;
 }
 
@@ -115,16 +124,17 @@ export interface CompletionInput {
   readonly arguments: Readonly<Record<string, string>>;
 }
 
+/** The owner of a completed argument: a prompt by its name, or a template by its `uriTemplate`. Exactly one of them. */
+export type CompletionTarget =
+  | { readonly prompt: string; readonly template?: undefined }
+  | { readonly template: string; readonly prompt?: undefined };
+
 /** Values for one argument of a prompt, or one variable of a template. */
-export interface CompletionDefinition {
-  /** Name of the prompt; or `template`. */
-  readonly prompt?: string;
-  /** The `uriTemplate` of the template. */
-  readonly template?: string;
+export type CompletionDefinition = CompletionTarget & {
   /** Name of the argument or variable. */
   readonly argument: string;
   complete(input: CompletionInput, context: HandlerContext): Awaitable<readonly string[] | CompletionResult>;
-}
+};
 
 /** A method of an extension. It exists for modern clients that declared the extension. */
 export interface ExtensionMethod {

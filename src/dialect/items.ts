@@ -2,9 +2,9 @@ import type { ContentBlock } from '../contract/content.js';
 import type { PromptDefinition, ResourceDefinition, TemplateDefinition, ToolDefinition } from '../contract/server.js';
 import type { Dialect } from './dialect.js';
 
-/** What a list says of a tool. `input` is the schema that is in force. */
-export function toolItem({ items }: Dialect, tool: ToolDefinition, input: object): object {
-  const { name, output } = tool;
+/** A tool as a list shows it, with the JSON Schemas of its arguments and of its structured content. */
+export function toolItem({ items }: Dialect, tool: ToolDefinition, input: object, output: object | undefined): object {
+  const { name } = tool;
   const shown =
     output !== undefined &&
     (items.structured === 'any' || (items.structured === 'object' && (output as { readonly type?: unknown }).type === 'object'));

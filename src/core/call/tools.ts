@@ -1,9 +1,12 @@
 import type { ContentBlock, ToolResult } from '../../contract/content.js';
 import { contentFor, structuredFor } from '../../dialect/items.js';
+import { isThenable } from '../../executor/executor.js';
 import { toEcho } from '../../wire/text.js';
 import { checkParamHeaders } from '../define/param-headers.js';
 import type { ServerRuntime, Tool } from '../define/server-runtime.js';
+import type { Parsed } from '../define/tool-schema.js';
 import { ComponentRefusal } from '../wrap/wrapper.js';
+import type { CallContext } from './context.js';
 import { isObject } from './params.js';
 import { faultReply, resultOf } from './reply.js';
 import type { CoreEnvironment, CoreRequest, Prepared, Reply } from './request.js';
@@ -25,23 +28,47 @@ export function prepareTool(server: ServerRuntime, request: CoreRequest, env: Co
   }
   const round = readRound(server, request, env);
   if (!round.ok) return faultReply(request, round.fault);
-  const why = tool.fits(args);
+  const why = tool.fits?.(args);
   if (why !== undefined) return badArguments(server, request, why);
-  return {
-    kind: 'job',
-    round: round.value,
-    run: (context) => runHandler(toolHandler(server, request, tool, args), server, request, env, context),
-  };
+  return { kind: 'job', round: round.value, run: (context) => runTool(server, request, env, tool, args, context) };
 }
 
-const NO_ARGUMENTS: Readonly<Record<string, unknown>> = Object.freeze({});
+type Arguments = Readonly<Record<string, unknown>>;
 
-function toolHandler(server: ServerRuntime, request: CoreRequest, tool: Tool, args: Readonly<Record<string, unknown>>) {
+const NO_ARGUMENTS: Arguments = Object.freeze({});
+
+/** A Standard Schema validator is the author's code: it runs in the job, before the wrappers, and what it throws is a failed handler. */
+function runTool(
+  server: ServerRuntime,
+  request: CoreRequest,
+  env: CoreEnvironment,
+  tool: Tool,
+  args: Arguments,
+  context: CallContext,
+): Reply | Promise<Reply> {
+  const run = (input: Arguments) => runHandler(toolHandler(server, request, tool, input), server, request, env, context);
+  if (tool.parse_input === undefined) return run(args);
+  const parsed = (verdict: Parsed) => (verdict.ok ? run(verdict.value as Arguments) : badArguments(server, request, verdict.why));
+  const failed = (error: unknown) => {
+    const call = () => {
+      throw error;
+    };
+    return runHandler({ ...toolHandler(server, request, tool, args), component: undefined, call }, server, request, env, context);
+  };
+  try {
+    const verdict = tool.parse_input(args);
+    return isThenable(verdict) ? Promise.resolve(verdict).then(parsed, failed) : parsed(verdict as Parsed);
+  } catch (error) {
+    return failed(error);
+  }
+}
+
+function toolHandler(server: ServerRuntime, request: CoreRequest, tool: Tool, args: Arguments) {
   return {
     component: tool,
     input: args,
     may_ask: true,
-    call: (context: Parameters<Tool['definition']['run']>[1]) => tool.definition.run(args, context),
+    call: (context: CallContext) => tool.run(args, context),
     encode: (answer: unknown) => encodeTool(server, request, tool, answer),
     thrown: (error: unknown) => {
       if (error instanceof ToolError) return toolError(server, request, error.message);

@@ -15,6 +15,7 @@ import { compileSchema } from './check-schema.js';
 import { whyNotExtension, whyNotName, whyNotToolName, whyNotUri } from './names.js';
 import { paramHeadersOf } from './param-headers.js';
 import { completionKey, type ExtensionRoute, type Prompt, type Resource, type Template, type Tool } from './server-runtime.js';
+import { handlerOf, inputOf, outputOf } from './tool-schema.js';
 
 /** Takes one problem: the component it is about, and what is wrong. */
 export type Collect = (where: string, message: string) => void;
@@ -25,12 +26,13 @@ export function buildTools(definitions: readonly ToolDefinition[], collect: Coll
     const definition = Object.freeze({ ...given });
     const where = `tool ${JSON.stringify(definition.name)}`;
     const report = (message: string) => collect(where, message);
-    const { name, input = NO_ARGUMENTS, output } = definition;
+    const { name } = definition;
     tell(report, whyNotToolName(name), mustRun(definition.run, 'run'), whyNotScopes(definition.scopes), twice(tools, name));
-    if (typeof input !== 'object' || input === null || (input as { readonly type?: unknown }).type !== 'object')
-      report('input must be a schema of type object');
+    const { schema: input, parse: parse_input } = inputOf(definition, report);
+    const output = outputOf(definition, report);
+    if ((input as { readonly type?: unknown } | null)?.type !== 'object') report('input must be a schema of type object');
     const fits = compileSchema(input, 'input', report);
-    const output_fits = output === undefined ? undefined : compileSchema(output, 'output', report);
+    const output_fits = output === undefined ? undefined : compileSchema(output.schema, 'output', report);
     const param_headers = paramHeadersOf(input, report);
     if (fits === undefined) continue;
     const view = Object.freeze({ kind: 'tool', name } as const);
@@ -38,8 +40,11 @@ export function buildTools(definitions: readonly ToolDefinition[], collect: Coll
       view,
       definition,
       input,
-      fits,
+      output: output?.schema,
+      fits: parse_input === undefined ? fits : undefined,
+      parse_input,
       output_fits,
+      run: handlerOf(definition, output?.parse),
       param_headers,
       scopes: definition.scopes,
       wrap: wrapOf(definition, report),
@@ -156,8 +161,6 @@ export function buildExtensions(
   }
   return routes;
 }
-
-const NO_ARGUMENTS = Object.freeze({ type: 'object', additionalProperties: false });
 
 function tell(report: (message: string) => void, ...faults: readonly (string | undefined)[]): void {
   for (const fault of faults) if (fault !== undefined) report(fault);

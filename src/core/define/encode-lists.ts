@@ -58,7 +58,9 @@ export function encodeLists(dialect: Dialect, parts: ListParts): EncodedLists {
     return { ...list, pages };
   };
   return {
-    'tools/list': encode('tools', 'tools/list', parts.tools, ({ definition, input }) => toolItem(dialect, definition, input)),
+    'tools/list': encode('tools', 'tools/list', parts.tools, ({ definition, input, output }) =>
+      toolItem(dialect, definition, input, output),
+    ),
     'resources/list': encode('resources', 'resources/list', parts.resources, ({ definition }) => resourceItem(dialect, definition)),
     'resources/templates/list': encode('resourceTemplates', 'resources/templates/list', parts.templates, ({ definition }) =>
       templateItem(dialect, definition),

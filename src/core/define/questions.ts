@@ -1,7 +1,8 @@
 import type { JsonSchema, ToolResult } from '../../contract/content.js';
 import type { ElicitRequest, HandlerContext, InputRequired, InputResponses, RootsRequest, SampleRequest } from '../../contract/handler.js';
-import type { Static, TSchema } from '../../contract/options.js';
+import type { TSchema } from '../../contract/options.js';
 import type { Awaitable, ToolDefinition } from '../../contract/server.js';
+import type { SchemaInput, SchemaOutput, StandardSchema } from '../../contract/standard-schema.js';
 
 /** Asks the user to fill in a form (MCP Elicitation, form mode): a flat object schema of strings, numbers, booleans and choices. */
 export function elicit(message: string, requestedSchema: JsonSchema): ElicitRequest {
@@ -32,13 +33,32 @@ export function acceptedContent(responses: InputResponses | undefined, key: stri
     : undefined;
 }
 
-/** A tool whose handler's input has the type of its schema. */
-export type TypedTool<S extends TSchema> = Omit<ToolDefinition, 'input' | 'run'> & {
-  readonly input: S;
-  run(input: Static<S>, context: HandlerContext): Awaitable<string | ToolResult | InputRequired>;
+/** A schema of a tool: made with `Type`, or a Standard Schema validator. */
+export type ToolSchema = TSchema | StandardSchema;
+
+/** What a tool with an output schema answers: `structuredContent` of that type, or an error for the model. */
+export type StructuredResult<T> =
+  | (Omit<ToolResult, 'structuredContent' | 'isError'> & { readonly structuredContent: T; readonly isError?: false })
+  | (ToolResult & { readonly isError: true });
+
+/** What a tool's handler may return, by its output schema; `undefined`: it has none. */
+export type ToolAnswer<O extends ToolSchema | undefined> = O extends undefined
+  ? string | ToolResult | InputRequired
+  : StructuredResult<SchemaInput<O>> | InputRequired;
+
+/** A tool whose handler is typed by its schemas. */
+export type TypedTool<I extends ToolSchema, O extends ToolSchema | undefined = undefined> = Omit<
+  ToolDefinition,
+  'input' | 'output' | 'run'
+> & {
+  readonly input: I;
+  readonly output?: O;
+  run(input: SchemaOutput<I>, context: HandlerContext): Awaitable<ToolAnswer<O>>;
 };
 
-/** Types a tool's handler by its input schema; returns the tool unchanged. */
-export function defineTool<const S extends TSchema>(tool: TypedTool<S>): ToolDefinition {
+/** Types a tool's handler by its schemas: the arguments by `input`, `structuredContent` by `output`. Returns the tool unchanged. */
+export function defineTool<const I extends ToolSchema, const O extends ToolSchema | undefined = undefined>(
+  tool: TypedTool<I, O>,
+): ToolDefinition {
   return tool as unknown as ToolDefinition;
 }

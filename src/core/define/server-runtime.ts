@@ -16,6 +16,7 @@ import type { Wrapper } from '../wrap/wrapper.js';
 import type { Validator } from './check-schema.js';
 import type { EncodedLists } from './encode-lists.js';
 import type { ParamHeader } from './param-headers.js';
+import type { Parse } from './tool-schema.js';
 
 /** Marks what `defineServer` made, also by another copy of this package. */
 export const BRAND = Symbol.for('portcullis.server.1');
@@ -29,10 +30,17 @@ export interface Guarded {
 
 export interface Tool extends Guarded {
   readonly definition: ToolDefinition;
-  /** The schema in force. */
+  /** JSON Schema of the arguments, as clients see it. */
   readonly input: object;
-  readonly fits: Validator;
+  /** JSON Schema of `structuredContent`, as clients see it. */
+  readonly output: object | undefined;
+  /** Of the arguments; undefined where `parse_input` decides. */
+  readonly fits: Validator | undefined;
+  /** The Standard Schema validator of the arguments; the handler gets what it returns. */
+  readonly parse_input: Parse | undefined;
+  /** Of the structured content that is sent. */
   readonly output_fits: Validator | undefined;
+  readonly run: ToolDefinition['run'];
   readonly param_headers: readonly ParamHeader[];
 }
 

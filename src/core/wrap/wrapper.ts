@@ -79,7 +79,7 @@ export function openWrappers(server: ServerRuntime, clock: Clock): WrappedHandle
     // A wrapper hands on the context it got, or the same under another token: both are contexts of handlers.
     handlers.set(component, wrapHandler(run as unknown as Handler, component.wrap, clock, state));
   };
-  for (const tool of server.tools.values()) wrap(tool, (input, context) => tool.definition.run(input, context));
+  for (const tool of server.tools.values()) wrap(tool, tool.run);
   for (const resource of server.resources.values()) wrap(resource, (input, context) => resource.definition.read(input, context));
   for (const template of server.templates) wrap(template, (input, context) => template.definition.read(input, context));
   for (const prompt of server.prompts.values()) wrap(prompt, (input, context) => prompt.definition.get(input, context));

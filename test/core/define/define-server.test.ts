@@ -44,7 +44,7 @@ describe('defineServer', () => {
         prompts: [{ name: 'p', arguments: [{ name: 'a' }, { name: 'a' }], get: run }],
         completions: [
           { prompt: 'p', argument: 'b', complete: () => [] },
-          { argument: 'b', complete: () => [] },
+          { argument: 'b', complete: () => [] } as never,
           { template: 'x:{c}', argument: 'b', complete: () => [] },
         ],
         extensions: { nope: { methods: {} }, 'com.example/x': { methods: { 'tools/call': { run: () => ({}) } } } },

@@ -85,7 +85,7 @@ const TOOLS: readonly ToolDefinition[] = [
     name: 'structured',
     input: Type.Object({ good: Type.Boolean() }),
     output: Type.Object({ count: Type.Integer() }),
-    run: ({ good }) => ({ structuredContent: { count: good ? 1 : 'many' } }),
+    run: ({ good }) => ({ structuredContent: { count: good ? 1 : ('many' as never) } }),
   }),
   {
     name: 'crash',
