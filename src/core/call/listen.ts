@@ -38,14 +38,23 @@ export function prepareListen(server: ServerRuntime, request: CoreRequest, env: 
   if (typeof asked === 'string') return faultReply(request, { code: 'INVALID_PARAMS', detail: asked });
   const publishes: Published = server.definition.changes?.publishes ?? {};
   const known = publishes.updates === true ? asked.uris.filter((uri) => resourceExists(server, request, env, uri)) : [];
-  const wanted: Wanted = {
-    tools: asked.tools && publishes.tools === true && server.methods.has('tools/list'),
-    prompts: asked.prompts && publishes.prompts === true && server.methods.has('prompts/list'),
-    resources: asked.resources && publishes.resources === true && server.methods.has('resources/list'),
-    uris: new Set<string>(known),
+  const lists: Published = {
+    tools: publishes.tools === true && server.methods.has('tools/list'),
+    prompts: publishes.prompts === true && server.methods.has('prompts/list'),
+    resources: publishes.resources === true && server.methods.has('resources/list'),
   };
-  const any = wanted.tools || wanted.prompts || wanted.resources || wanted.uris.size > 0;
-  return { kind: 'listen', wanted: any ? wanted : undefined };
+  return { kind: 'listen', wanted: wantedOf(asked, lists, known) };
+}
+
+/** What is acknowledged: the lists that were asked for and can change, and the URIs. Undefined: nothing. */
+export function wantedOf(asked: ListenFilter, lists: Published, uris: readonly string[]): Wanted | undefined {
+  const wanted: Wanted = {
+    tools: asked.tools && lists.tools === true,
+    prompts: asked.prompts && lists.prompts === true,
+    resources: asked.resources && lists.resources === true,
+    uris: new Set(uris),
+  };
+  return wanted.tools || wanted.prompts || wanted.resources || wanted.uris.size > 0 ? wanted : undefined;
 }
 
 const MAX_URIS = 1000;

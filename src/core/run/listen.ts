@@ -1,15 +1,11 @@
 import type { Change, Wanted } from '../../contract/changes.js';
 import type { AnswerWriter, EndReason, Exchange } from '../../contract/runtime.js';
-import { CODES } from '../../errors/codes.js';
 import { GatewayError } from '../../errors/error.js';
-import { faultReply } from '../call/reply.js';
+import { errorText } from '../../errors/text.js';
 import type { CoreEnvironment, CoreRequest } from '../call/request.js';
 import type { ServerRuntime } from '../define/server-runtime.js';
 
-/**
- * Opens a `subscriptions/listen` stream: the acknowledgement first, naming only what will come; then each change, the next one
- * pulled from the source once the reader has taken the one before. What nothing was promised to is completed at once.
- */
+/** Opens a `subscriptions/listen` stream on a server in this process. */
 export function openSubscription(
   server: ServerRuntime,
   request: CoreRequest,
@@ -17,63 +13,52 @@ export function openSubscription(
   exchange: Exchange,
   env: CoreEnvironment,
 ): void {
-  if (!exchange.accepts_events) {
-    return exchange.fail(new GatewayError('NOT_ACCEPTABLE', { detail: 'subscriptions/listen answers with an event stream.' }));
-  }
-  const writer = exchange.events([]);
-  if (writer === undefined) return;
   // The request, with its params, must not stay in memory as long as the stream.
-  const { id, identity } = request;
-  const tag = `"_meta":{"io.modelcontextprotocol/subscriptionId":${id}}`;
-  const free = send(
-    writer,
-    `{"jsonrpc":"2.0","method":"notifications/subscriptions/acknowledged","params":{"notifications":${filterOf(wanted)},${tag}}}`,
-  );
-  const complete = completion(server, id);
+  const { id, request_id, identity } = request;
+  const subscription = Subscription.open(exchange, { id, request_id, server_info: server.info });
   const source = server.definition.changes;
-  if (wanted === undefined || source === undefined) {
-    send(writer, complete);
-    return writer.end('source', 'ok');
-  }
-  const stop = new AbortController();
+  if (wanted === undefined || source === undefined) return subscription?.start(undefined);
   const bare = { ...request, params: {}, headers: undefined };
-  const failed = faultReply(bare, { code: 'RUNTIME_FAILED' });
-  const error = `{"jsonrpc":"2.0","id":${id},"error":${failed.json}}`;
-  const subscription = new Subscription(writer, wanted, tag, complete, stop, (cause) => {
-    env.crashed(bare, cause);
-    return error;
+  subscription?.start(wanted, {
+    open: (signal) => source.open(wanted, { identity, signal }),
+    crashed: (cause) => env.crashed(bare, cause),
   });
-  exchange.onCancel((reason) => subscription.stop(reason));
-  subscription.run(free, () => source.open(wanted, { identity, signal: stop.signal }));
 }
 
-/** One open stream. It ends once, by its source, its reader or the gateway, and closes the source then. */
-class Subscription {
+export interface SubscriptionOptions {
+  /** Raw JSON text of the request's id, which is the subscription's too. */
+  readonly id: string;
+  /** The id of the request in logs. */
+  readonly request_id: string;
+  /** `serverInfo` of the server that the subscription is on, JSON text. */
+  readonly server_info: string;
+}
+
+/** Where the changes of one subscription come from. */
+export interface SubscriptionSource {
+  /** Called once. `signal` aborts as `ChangeSource.open` says. */
+  open(signal: AbortSignal): AsyncIterable<Change>;
+  /** Gets what the source threw; the client is sent `RUNTIME_FAILED`. */
+  crashed(error: unknown): void;
+}
+
+/**
+ * One `subscriptions/listen` stream, on a server of any kind (MCP 2026-07-28, Subscriptions): the acknowledgement first, naming only
+ * what will come; then each change with the subscription's id, the next one pulled from the source once the reader has taken the one
+ * before. It ends once: by its source or a drain with the completion, by a fault with an error, by its reader with nothing.
+ */
+export class Subscription {
   readonly #writer: AnswerWriter;
-  readonly #wanted: Wanted;
-  readonly #tag: string;
-  readonly #complete: string;
-  readonly #stop: AbortController;
-  /** Tells the log, and makes the error response. */
-  readonly #crashed: (error: unknown) => string;
+  readonly #options: SubscriptionOptions;
+  readonly #stop = new AbortController();
+  #wanted: Wanted | undefined;
   #source: AsyncIterator<Change> | undefined;
   #resume: (() => void) | undefined;
   #over = false;
 
-  constructor(
-    writer: AnswerWriter,
-    wanted: Wanted,
-    tag: string,
-    complete: string,
-    stop: AbortController,
-    crashed: (error: unknown) => string,
-  ) {
+  private constructor(writer: AnswerWriter, options: SubscriptionOptions) {
     this.#writer = writer;
-    this.#wanted = wanted;
-    this.#tag = tag;
-    this.#complete = complete;
-    this.#stop = stop;
-    this.#crashed = crashed;
+    this.#options = options;
     writer.onDrain(() => {
       const resume = this.#resume;
       this.#resume = undefined;
@@ -81,13 +66,38 @@ class Subscription {
     });
   }
 
-  /** `free`: the reader has taken the acknowledgement. */
-  run(free: boolean, open: () => AsyncIterable<Change>): void {
-    this.#pump(free, open).then(
-      () => this.#end('source', this.#complete),
+  /** Opens the stream; the acknowledgement is sent by `start`. Undefined: refused, and the client was told. */
+  static open(exchange: Exchange, options: SubscriptionOptions): Subscription | undefined {
+    if (!exchange.accepts_events) {
+      exchange.fail(new GatewayError('NOT_ACCEPTABLE', { detail: 'subscriptions/listen answers with an event stream.' }));
+      return undefined;
+    }
+    const writer = exchange.events([]);
+    if (writer === undefined) return undefined;
+    const subscription = new Subscription(writer, options);
+    exchange.onCancel((reason) => subscription.stop(reason));
+    return subscription;
+  }
+
+  /** Aborts when the subscription ends before its source does; the reason is the `EndReason`. */
+  get signal(): AbortSignal {
+    return this.#stop.signal;
+  }
+
+  /** Acknowledges `wanted` and relays the changes of `source`. Without either the subscription is completed at once. */
+  start(wanted: Wanted | undefined, source?: SubscriptionSource): void {
+    if (this.#over) return;
+    this.#wanted = wanted;
+    const free = this.#send(
+      `{"jsonrpc":"2.0","method":"notifications/subscriptions/acknowledged","params":{"notifications":${filterOf(wanted)},${this.#tag}}}`,
+    );
+    if (wanted === undefined || source === undefined) return this.#complete('source');
+    this.#pump(free, source).then(
+      () => this.#complete('source'),
       (error: unknown) => {
         if (this.#over) return;
-        this.#end('error', this.#crashed(error));
+        source.crashed(error);
+        this.#fail(new GatewayError('RUNTIME_FAILED'), 'rpc_error');
       },
     );
   }
@@ -95,25 +105,26 @@ class Subscription {
   /** The stream ends, and not by its source. A drain completes it, since the client is still there. */
   stop(reason: EndReason): void {
     if (this.#over) return;
-    this.#over = true;
-    this.#resume?.();
-    this.#stop.abort(reason);
-    // A source that waits is woken by the signal; its own end is its own matter.
-    this.#source?.return?.().then(undefined, () => undefined);
-    if (reason !== 'drain') return;
-    send(this.#writer, this.#complete);
-    this.#writer.end('drain', 'ok');
+    if (reason === 'drain') this.#complete('drain');
+    this.#leaveSource(reason);
   }
 
-  async #pump(free: boolean, open: () => AsyncIterable<Change>): Promise<void> {
-    this.#source = open()[Symbol.asyncIterator]();
+  /** The server behind the source is gone: the client is sent the error, and may listen again. */
+  lost(error: GatewayError): void {
+    if (this.#over) return;
+    this.#fail(error, 'upstream_error');
+    this.#leaveSource('error');
+  }
+
+  async #pump(free: boolean, source: SubscriptionSource): Promise<void> {
+    this.#source = source.open(this.#stop.signal)[Symbol.asyncIterator]();
     if (!free) await this.#drained();
     if (this.#over) return;
     for (;;) {
       const { done, value } = await this.#source.next();
       if (done === true || this.#over) return;
       const json = this.#encode(value);
-      if (json !== undefined && !send(this.#writer, json)) await this.#drained();
+      if (json !== undefined && !this.#send(json)) await this.#drained();
       if (this.#over) return;
     }
   }
@@ -125,36 +136,52 @@ class Subscription {
     });
   }
 
-  #end(reason: 'source' | 'error', last: string): void {
+  #leaveSource(reason: EndReason): void {
+    this.#over = true;
+    this.#resume?.();
+    this.#stop.abort(reason);
+    // A source that waits is woken by the signal; its own end is its own matter.
+    this.#source?.return?.().then(undefined, () => undefined);
+  }
+
+  /** The successful response that ends a subscription (MCP 2026-07-28 Subscriptions, "Graceful Closure"). */
+  #complete(reason: 'source' | 'drain'): void {
     if (this.#over) return;
     this.#over = true;
-    send(this.#writer, last);
-    if (reason === 'source') this.#writer.end('source', 'ok');
-    else this.#writer.end('error', 'rpc_error', CODES.RUNTIME_FAILED.rpc);
+    const { id, server_info } = this.#options;
+    const meta = `"${SUBSCRIPTION_KEY}":${id},"io.modelcontextprotocol/serverInfo":${server_info}`;
+    this.#send(`{"jsonrpc":"2.0","id":${id},"result":{"resultType":"complete","_meta":{${meta}}}}`);
+    this.#writer.end(reason, 'ok');
+  }
+
+  #fail(error: GatewayError, outcome: 'rpc_error' | 'upstream_error'): void {
+    this.#over = true;
+    this.#send(errorText(error, this.#options.id, this.#options.request_id));
+    this.#writer.end('error', outcome, error.rpc);
   }
 
   /** Undefined for a change that was not acknowledged. */
   #encode(change: Change): string | undefined {
     const wanted = this.#wanted;
     if (change.kind === 'resource') {
-      if (!wanted.uris.has(change.uri)) return undefined;
+      if (wanted?.uris.has(change.uri) !== true) return undefined;
       return `{"jsonrpc":"2.0","method":"notifications/resources/updated","params":{"uri":${JSON.stringify(change.uri)},${this.#tag}}}`;
     }
-    return wanted[change.kind]
+    return wanted?.[change.kind] === true
       ? `{"jsonrpc":"2.0","method":"notifications/${change.kind}/list_changed","params":{${this.#tag}}}`
       : undefined;
   }
+
+  get #tag(): string {
+    return `"_meta":{"${SUBSCRIPTION_KEY}":${this.#options.id}}`;
+  }
+
+  #send(json: string): boolean {
+    return this.#writer.write(Buffer.from(`event: message\ndata: ${json}\n\n`));
+  }
 }
 
-function send(writer: AnswerWriter, json: string): boolean {
-  return writer.write(Buffer.from(`event: message\ndata: ${json}\n\n`));
-}
-
-/** The successful response that ends a subscription (MCP 2026-07-28 Subscriptions, "Graceful Closure"). */
-function completion({ info }: ServerRuntime, id: string): string {
-  const meta = `"io.modelcontextprotocol/subscriptionId":${id},"io.modelcontextprotocol/serverInfo":${info}`;
-  return `{"jsonrpc":"2.0","id":${id},"result":{"resultType":"complete","_meta":{${meta}}}}`;
-}
+const SUBSCRIPTION_KEY = 'io.modelcontextprotocol/subscriptionId';
 
 function filterOf(wanted: Wanted | undefined): string {
   if (wanted === undefined) return '{}';

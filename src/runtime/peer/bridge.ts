@@ -72,12 +72,13 @@ export class Bridge implements Audience {
   }
 
   notification(_line: Uint8Array, { method, uri }: Envelope): void {
+    const { changes } = this.#listeners;
     if (method === 'notifications/tools/list_changed') {
       this.#toolsChanged();
-      this.#listeners.offer({ kind: 'tools' });
-    } else if (method === 'notifications/prompts/list_changed') this.#listeners.offer({ kind: 'prompts' });
-    else if (method === 'notifications/resources/list_changed') this.#listeners.offer({ kind: 'resources' });
-    else if (method === 'notifications/resources/updated' && uri !== undefined) this.#listeners.offer({ kind: 'updated', uri });
+      changes.toolsChanged();
+    } else if (method === 'notifications/prompts/list_changed') changes.promptsChanged();
+    else if (method === 'notifications/resources/list_changed') changes.resourcesChanged();
+    else if (method === 'notifications/resources/updated' && uri !== undefined) changes.resourceUpdated(uri);
   }
 
   #discover({ id }: Call, exchange: Exchange): void {

@@ -1,74 +1,68 @@
 import type { Clock } from '../../contract/clock.js';
 import type { Call, Exchange } from '../../contract/runtime.js';
-import { readListenFilter } from '../../core/call/listen.js';
+import { readListenFilter, wantedOf } from '../../core/call/listen.js';
+import { paramsOf } from '../../core/call/params.js';
+import { createHub } from '../../core/hub.js';
+import { Subscription } from '../../core/run/listen.js';
+import type { ErrorCode } from '../../errors/codes.js';
 import { GatewayError } from '../../errors/error.js';
 import { ask } from './ask.js';
 import type { Handshake } from './handshake.js';
-import { Listener, type Notice } from './listener.js';
 import type { Peer } from './peer.js';
 
-/** The modern subscriptions on one legacy server. A resource is subscribed to once, for as long as anybody listens. */
+/** The modern subscriptions on one legacy server, whose notices are their changes. A resource is subscribed to once, for as long as anybody listens. */
 export class Listeners {
+  /** Gets what the server says of itself. */
+  readonly changes = createHub();
   readonly #peer: Peer;
   readonly #clock: Clock;
-  readonly #changes: Handshake['changes'];
+  readonly #publishes: Handshake['changes'];
   readonly #server_info: string;
-  readonly #all = new Set<Listener>();
   readonly #watched = new Map<string, number>();
 
   constructor(peer: Peer, clock: Clock, { changes, server_info }: Handshake) {
     this.#peer = peer;
     this.#clock = clock;
-    this.#changes = changes;
+    this.#publishes = changes;
     this.#server_info = server_info;
   }
 
-  offer(notice: Notice): void {
-    for (const listener of this.#all) listener.offer(notice);
-  }
-
   open(call: Call, exchange: Exchange): void {
-    const { params } = JSON.parse(call.body.toString()) as { readonly params?: { readonly notifications?: unknown } };
-    const asked = readListenFilter(params?.notifications);
+    const asked = readListenFilter(paramsOf(call.body).notifications);
     if (typeof asked === 'string') return exchange.fail(new GatewayError('INVALID_PARAMS', { detail: asked }));
-    if (!exchange.accepts_events)
-      return exchange.fail(new GatewayError('NOT_ACCEPTABLE', { detail: 'subscriptions/listen answers with an event stream.' }));
-    const writer = exchange.events([]);
-    if (writer === undefined) return;
-    const listener = new Listener(writer, call.id as string, call.head.id, this.#server_info);
+    const { identity } = call;
+    const subscription = Subscription.open(exchange, { id: call.id as string, request_id: call.head.id, server_info: this.#server_info });
+    if (subscription === undefined) return;
+    const { signal } = subscription;
+    const lost = (code: ErrorCode): void => subscription.lost(new GatewayError(code));
     // A place among the waiting: the end of the server is told to it as to any call.
-    const place = this.#peer.open(listener);
-    if (place === undefined) return listener.lost('UPSTREAM_ENDED');
-    this.#all.add(listener);
+    const place = this.#peer.open({ answered: ignore, noticed: ignore, lost });
+    if (place === undefined) return lost('UPSTREAM_ENDED');
     const held = new Set<string>();
-    exchange.onCancel((reason) => {
-      if (reason === 'drain') listener.complete('drain');
-      else listener.leave();
-      this.#all.delete(listener);
+    signal.addEventListener('abort', () => {
       this.#peer.forget(place);
       for (const uri of held) this.#unwatch(uri);
-      held.clear();
     });
-    const { tools, prompts, resources, updates } = this.#changes;
-    const done = (uris: readonly string[]): void => {
-      const filter = { tools: asked.tools && tools, prompts: asked.prompts && prompts, resources: asked.resources && resources, uris };
-      listener.acknowledge(filter);
-      if (filter.tools || filter.prompts || filter.resources || uris.length > 0) return;
-      this.#all.delete(listener);
-      this.#peer.forget(place);
+    const start = (): void => {
+      const wanted = wantedOf(asked, this.#publishes, [...held]);
+      if (wanted === undefined) {
+        this.#peer.forget(place);
+        return subscription.start(undefined);
+      }
+      subscription.start(wanted, { open: () => this.changes.open(wanted, { identity, signal }), crashed: ignore });
     };
-    if (!updates || asked.uris.length === 0) return done([]);
-    this.#watchAll(asked.uris, exchange, held, () => done([...held]));
+    if (!this.#publishes.updates || asked.uris.length === 0) return start();
+    this.#watchAll(asked.uris, signal, held, start);
   }
 
   /** Subscribes to each; `held` gets those that the server took. What it refuses is not promised. */
-  #watchAll(uris: readonly string[], exchange: Exchange, held: Set<string>, done: () => void): void {
+  #watchAll(uris: readonly string[], ended: AbortSignal, held: Set<string>, done: () => void): void {
     let left = uris.length;
     const settle = (uri: string, taken: boolean): void => {
-      if (taken && exchange.ended) this.#unwatch(uri);
+      if (taken && ended.aborted) this.#unwatch(uri);
       else if (taken) held.add(uri);
       left -= 1;
-      if (left === 0 && !exchange.ended) done();
+      if (left === 0 && !ended.aborted) done();
     };
     for (const uri of uris) this.#watch(uri, (taken) => settle(uri, taken));
   }
@@ -98,3 +92,5 @@ export class Listeners {
 }
 
 const SUBSCRIBE_MS = 10_000;
+
+function ignore(): void {}
