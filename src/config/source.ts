@@ -6,6 +6,8 @@ import { isSecret } from './secret-key.js';
 
 const WINDOW = 100;
 const USER_INFO = /:\/\/[^/@]*@/;
+/** Of a URL: everything before its query, which may hold a key. */
+const BEFORE_QUERY = /^.*?:\/\/[^?]*\?/s;
 
 /** The text of a config file with the places of its keys and values. */
 export class ConfigSource {
@@ -46,7 +48,7 @@ export class ConfigSource {
     return offset;
   }
 
-  /** File, line, column, the line's text and a caret. Texts whose key says that they are secrets are starred out. */
+  /** File, line, column, the line's text and a caret. Texts whose key says that they are secrets and queries of URLs are starred out. */
   at(offset: number): Required<Pick<ConfigProblem, 'file' | 'line' | 'column' | 'excerpt'>> {
     const { line, col } = this.#lines.linePos(offset);
     const start = this.#lines.lineStarts[line - 1] ?? 0;
@@ -58,7 +60,7 @@ export class ConfigSource {
   }
 
   #masked(from: number, to: number): string {
-    this.#secrets ??= secretRanges(this.#document);
+    this.#secrets ??= secretRanges(this.#document, this.#text);
     let text = this.#text.slice(from, to);
     for (const [start, end] of this.#secrets) {
       if (end <= from || start >= to) continue;
@@ -78,12 +80,15 @@ export function locate(problem: ConfigProblem, source: ConfigSource | undefined)
   };
 }
 
-function secretRanges(document: Document.Parsed): readonly (readonly [number, number])[] {
+function secretRanges(document: Document.Parsed, source: string): readonly (readonly [number, number])[] {
   const ranges: (readonly [number, number])[] = [];
   visit(document, {
     Scalar(key, node, ancestors) {
       if (key === 'key' || node.range == null || isPlainReference(node.value)) return;
-      if (isSecret(pathOf(ancestors), node.value) || USER_INFO.test(String(node.value))) ranges.push([node.range[0], node.range[1]]);
+      const [from, to] = node.range;
+      const shown = BEFORE_QUERY.exec(source.slice(from, to))?.[0].length ?? 0;
+      if (isSecret(pathOf(ancestors), node.value) || USER_INFO.test(String(node.value))) ranges.push([from, to]);
+      else if (/:\/\/[^?]*\?/.test(String(node.value))) ranges.push([from + shown, to]);
     },
   });
   return ranges;

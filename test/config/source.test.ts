@@ -53,6 +53,18 @@ describe('ConfigSource', () => {
     assert.equal(at(yaml, ['r'], 'value').excerpt, '  r: ***************\n     ^');
   });
 
+  it('stars out the query of a URL, which may hold a key, however the text is written', () => {
+    for (const [written, shown] of [
+      ['https://h/mcp?key=hunter2#f', 'https://h/mcp?*************'],
+      ['"https://h/mcp?key=hunter2"', '"https://h/mcp?************'],
+      ["'https://h/?a=1?b=2'", "'https://h/?********"],
+      ['"https://h/mcp\\u003fkey=x"', '*'.repeat(26)],
+      ['is it? a://b', 'is it? a://b'],
+    ] as const) {
+      assert.equal(at(`u: ${written}\n`, ['u'], 'value').excerpt.split('\n')[0], `  u: ${shown}`);
+    }
+  });
+
   it('shows references, which say no value, but not their defaults', () => {
     assert.equal(at('token: ${T}\n', ['token'], 'value').excerpt, '  token: ${T}\n         ^');
     assert.equal(at('token: ${T:-abc}\n', ['token'], 'value').excerpt, '  token: *********\n         ^');
