@@ -12,7 +12,6 @@ import { watchFile } from './config/watch.js';
 import type { Clock, Timer } from './contract/clock.js';
 import type { Log } from './contract/log.js';
 import type { ProcessHost } from './contract/process-host.js';
-import { readClaims } from './dialect/claims.js';
 import { ConfigError } from './errors/error.js';
 import { explain } from './explain/explain.js';
 import { SharedPool } from './gate-chain/shared.js';
@@ -88,10 +87,7 @@ export function assembleGateway(loaded: LoadedConfig, parts: GatewayParts): Gate
   const recent = new Recent(clock);
   const decisions = tellDecisions(createRefusalLog(record, clock), audit, record);
   const told = config.ops.enabled ? withRecent(decisions, recent) : decisions;
-  const listener = new Listener(
-    { limits, keep_alive, tls: tlsSettings(config) },
-    { clock, log, telemetry, tracing, readClaims: (headers, method) => readClaims(headers, method, 'defer'), ...told },
-  );
+  const listener = new Listener({ limits, keep_alive, tls: tlsSettings(config) }, { clock, log, telemetry, tracing, ...told });
   const shared = new SharedPool();
   const snapshots = new Snapshots(listener, {
     log,

@@ -11,11 +11,11 @@ import type { GateVerdict, Telemetry } from '../contract/telemetry.js';
 import { unsupportedVersion } from '../dialect/admit.js';
 import { isServed } from '../dialect/methods.js';
 import { CODES } from '../errors/codes.js';
+import type { ProtocolFault } from '../errors/error.js';
 import { type Admitted, type Chain, type ChainOutcome, NOBODY } from '../gate-chain/chain.js';
 import { type ChainSet, openChains } from '../gate-chain/load.js';
-import type { HeadFault } from '../listener/request/head-checks.js';
 import { SILENT } from '../silent-log.js';
-import { askDoor, placesOf } from './head-checks.js';
+import { placesOf, verdictOn } from './head-checks.js';
 import { adviceOf, askedCall, type Question, toHead } from './question.js';
 
 /** One thing that was asked on the way. */
@@ -81,7 +81,7 @@ async function ask(loaded: LoadedConfig, question: Question, chains: ChainSet, s
   const place = placesOf(config, chains).match(head.path);
   const turnAway = (
     by: string,
-    { code, detail }: HeadFault,
+    { code, detail }: ProtocolFault,
     headers: HeaderInit = {},
     remedy: string = CODES[code].remedy,
   ): Explanation => {
@@ -93,15 +93,16 @@ async function ask(loaded: LoadedConfig, question: Question, chains: ChainSet, s
     return turnAway('route', { code: 'NO_ROUTE' }, {}, `The routes are ${config.routes.map(({ path }) => path).join(', ')}.`);
   }
   steps.push({ by: 'route', verdict: 'ok', code: '', milliseconds: 0 });
-  const door = askDoor(head, place.kind, config);
-  if ('fault' in door) return turnAway('headers', door.fault, door.headers);
-  const claimed: RequestHead = { ...head, claims: door.claims };
+  const { fault, allow, preflight, claims = head.claims } = verdictOn(head, place.kind, config);
+  if (fault !== undefined) return turnAway('headers', fault, allow === undefined ? {} : { allow });
+  if (preflight) return { ...refused(steps, 204, '', 'The listener answers CORS preflights itself.', {}, ''), outcome: 'served' };
+  const claimed: RequestHead = { ...head, claims };
   // A path that a gate serves itself has the listener's open gates in its own chain.
   let outcome: ChainOutcome = { kind: 'admit', ...NOBODY };
   if (place.kind !== 'served') outcome = await decide(chains.listener, claimed, outcome);
   if (outcome.kind === 'admit') outcome = await decide(place.chain, claimed, outcome);
   if (outcome.kind === 'admit' && place.kind === 'mcp' && head.method === 'POST') {
-    const { era, revision, method: mirrored } = door.claims;
+    const { era, revision, method: mirrored } = claims;
     if (!isServed(revision)) return turnAway('body', unsupportedVersion(revision).fault);
     const { method, name } = askedCall(question);
     const before = steps.length;

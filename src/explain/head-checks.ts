@@ -1,44 +1,25 @@
 import { methodsOf } from '../assembly/routing.js';
 import { publicUrl, routeUrl } from '../assembly/urls.js';
 import type { Config } from '../config/schema/config.js';
-import type { Claims } from '../contract/claims.js';
-import type { HeaderInit } from '../contract/gate.js';
 import type { RequestHead } from '../contract/head.js';
-import { readClaims } from '../dialect/claims.js';
+import { checkHead, framingOf, type HeadVerdict, judgeOrigin } from '../core/http/check-head.js';
+import { HostPolicy, OriginPolicy } from '../core/http/origin.js';
 import type { Chain } from '../gate-chain/chain.js';
 import type { ChainSet } from '../gate-chain/load.js';
-import { checkHead, type HeadFault } from '../listener/request/head-checks.js';
-import { HostPolicy, OriginPolicy } from '../listener/request/origin.js';
 import type { ListenerRoute } from '../listener/request/route.js';
 import { type Placed, RouteTable } from '../route/table.js';
 
-/** A fault that the listener itself tells. */
-export interface Turned {
-  readonly fault: HeadFault;
-  readonly headers?: HeaderInit;
-}
-
-/** What the listener checks before the first gate, in its order: method, Host, Origin, framing, Content-Type, Accept, MCP headers. */
-export function askDoor(head: RequestHead, kind: ListenerRoute['kind'], config: Config): Turned | { readonly claims: Claims } {
-  const { allowed_hosts, allowed_origins, limits, chunked_requests } = config.listener;
-  const methods = methodsOf(kind, config);
-  if (methods?.has(head.method) === false || (kind === 'mcp' && head.method === 'OPTIONS'))
-    return { fault: { code: 'METHOD_NOT_ALLOWED' }, headers: { allow: [...(methods ?? [])].join(', ') } };
-  if (!new HostPolicy(allowed_hosts).isAllowed(head.headers, head.peer.trusted)) return { fault: { code: 'HOST_NOT_ALLOWED' } };
-  const [origin, ...more] = head.headers.all('origin');
-  const origins = new OriginPolicy(allowed_origins, publicUrl(config));
-  if (kind !== 'served' && origin !== undefined && !origins.isAllowed(more.length > 0 ? 'null' : origin))
-    return { fault: { code: 'ORIGIN_NOT_ALLOWED' } };
-  const content_length = Number(head.headers.get('content-length') ?? -1);
-  const codings = head.headers.all('transfer-encoding');
-  const chunked = codings.length === 1 && codings[0]?.toLowerCase() === 'chunked';
-  const framing = { content_length, transfer_encoding: codings.length > 0, chunked, head_bytes: 0 };
-  const { fault, claims } = checkHead(head, { kind }, framing, {
+/** What the listener decides from the head, before the first gate. */
+export function verdictOn(head: RequestHead, kind: ListenerRoute['kind'], config: Config): HeadVerdict {
+  const { allowed_hosts, allowed_origins, limits, chunked_requests, cors } = config.listener;
+  const origin = judgeOrigin(head.headers, new OriginPolicy(allowed_origins, publicUrl(config)));
+  const { method, headers, peer } = head;
+  return checkHead({ method, headers, peer, origin }, { kind, methods: methodsOf(kind, config) }, framingOf(headers), {
+    hosts: new HostPolicy(allowed_hosts),
     max_body_bytes: limits.max_body_bytes,
     chunked: chunked_requests === 'accept',
-    readClaims: (headers, method) => readClaims(headers, method, 'defer'),
+    cors,
   });
-  return fault === undefined ? { claims: claims ?? head.claims } : { fault };
 }
 
 /** Where a path leads. */

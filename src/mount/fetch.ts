@@ -27,7 +27,7 @@ export interface FetchMount {
 export function createFetchMount(server: Server, options: MountOptions = {}): FetchMount {
   const mount = new Mount(server, options);
   const handler: (...asked: Parameters<FetchMount>) => Promise<Response> = async (request, caller = request) => {
-    const refused = mount.judge(request.method, viewOf(request.headers), request.body !== null);
+    const refused = mount.judge(request.method, viewOf(request.headers), request.body === null ? 'none' : 'host');
     if (refused !== undefined) {
       if (refused.status !== 413 || request.bodyUsed || !mount.knows(caller)) return toResponse(refused);
       const start = await readFetchBody(request.body, mount.idSettings);

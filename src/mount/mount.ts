@@ -4,13 +4,14 @@ import type { HttpRequest, HttpResponse, HttpStream } from '../contract/http.js'
 import type { Server } from '../contract/server.js';
 import { paramsOf } from '../core/call/params.js';
 import { admitHttp } from '../core/http/admit.js';
+import { checkEntry, framingOf, type HeadRules, type HeadTarget, judgeOrigin, type Unframed } from '../core/http/check-head.js';
+import { HostPolicy, OriginPolicy } from '../core/http/origin.js';
 import { errorResponse } from '../core/http/response.js';
 import { crashFields, ServerHost } from '../core/run/host.js';
 import type { ErrorCode } from '../errors/codes.js';
 import { GatewayError } from '../errors/error.js';
 import { createExecutor } from '../executor/bounded.js';
 import type { Executor } from '../executor/executor.js';
-import { HostPolicy, OriginPolicy } from '../listener/request/origin.js';
 import { ID_WINDOW_BYTES, requestIdOf } from '../wire/request-id.js';
 import { identityOf, type MountCaller } from './caller.js';
 import { MountExchange } from './mount-exchange.js';
@@ -23,7 +24,7 @@ export class Mount {
   readonly #executor: Executor;
   readonly #own: boolean;
   readonly #origins: OriginPolicy;
-  readonly #hosts: HostPolicy;
+  readonly #rules: HeadRules;
   readonly #open = new Set<MountExchange>();
   #closed: (() => void) | undefined;
   #draining = false;
@@ -31,11 +32,11 @@ export class Mount {
   /** Throws TypeError when the server was not made by `defineServer`, RangeError for a limit that is none. */
   constructor(server: Server, options: MountOptions) {
     this.settings = toSettings(options);
-    const { clock, log, state_keys, allowed_origins, allowed_hosts } = this.settings;
+    const { clock, log, state_keys, allowed_origins, allowed_hosts, max_body_bytes, chunked_requests } = this.settings;
     this.#own = options.executor === undefined;
     this.#executor = options.executor ?? createExecutor({ clock });
     this.#origins = new OriginPolicy(allowed_origins, 'http://localhost');
-    this.#hosts = new HostPolicy(allowed_hosts);
+    this.#rules = { hosts: new HostPolicy(allowed_hosts), max_body_bytes, chunked: chunked_requests === 'accept', cors: false };
     this.#host = new ServerHost(
       { scope: `mount ${randomUUID()}`, server, state_keys },
       {
@@ -47,24 +48,14 @@ export class Mount {
   }
 
   /**
-   * Judges a request before its body is read. Undefined: read the body. A caller whom the mount `knows` is given the id with a 413.
-   * `unframed`: the host frames the body itself, without a declared length, as in HTTP/2 and in a `Request`.
+   * Judges a request before its body is read. Undefined: read the body; `admitHttp` judges the rest of the head, for its refusals carry
+   * the id. A caller whom the mount `knows` is given the id with a 413 too. `unframed` as for `framingOf`.
    */
-  judge(method: string, headers: HeaderView, unframed = false): HttpResponse | undefined {
+  judge(method: string, headers: HeaderView, unframed: Unframed = 'none'): HttpResponse | undefined {
     if (this.#draining) return refusal('DRAINING');
-    if (!this.#hosts.isAllowed(headers, false)) return refusal('HOST_NOT_ALLOWED');
-    if (!headers.all('origin').every((origin) => this.#origins.isAllowed(origin))) return refusal('ORIGIN_NOT_ALLOWED');
-    if (method !== 'POST') return refusal('METHOD_NOT_ALLOWED', undefined, { allow: 'POST' });
-    const length = headers.get('content-length');
-    const codings = headers.all('transfer-encoding');
-    if (codings.length > 0 || length === undefined) {
-      // RFC 9112 section 6.3: both at once, or another coding, is how requests are smuggled.
-      const alone = headers.all('content-length').length === 0;
-      const chunked = codings.length === 0 ? unframed : codings.length === 1 && codings[0]?.toLowerCase() === 'chunked';
-      return alone && chunked && this.settings.chunked_requests === 'accept' ? undefined : refusal('LENGTH_REQUIRED');
-    }
-    if (!/^\d{1,15}$/.test(length)) return refusal('BAD_REQUEST');
-    return Number(length) > this.settings.max_body_bytes ? refusal('BODY_TOO_LARGE') : undefined;
+    const head = { method, headers, peer: STRANGER, origin: judgeOrigin(headers, this.#origins) };
+    const { fault, allow } = checkEntry(head, TARGET, framingOf(headers, unframed), this.#rules);
+    return fault === undefined ? undefined : refusal(fault.code, undefined, allow === undefined ? {} : { allow });
   }
 
   /** The host has verified who calls: a refusal about what is called may wait for the id of the call, with `idSettings`. */
@@ -141,6 +132,10 @@ export function refusal(code: ErrorCode, id?: string, headers: Readonly<Record<s
   return errorResponse(new GatewayError(code, { headers }), id, randomUUID());
 }
 
+/** A mount has neither GET streams nor sessions. */
+const TARGET: HeadTarget = { kind: 'mcp', methods: new Set(['POST']) };
+/** Which proxies to trust only the host knows. */
+const STRANGER = { trusted: false } as const;
 const ID_WAIT_MS = 900;
 
 /** Open subscriptions by executor: mounts that share one share its cap. */

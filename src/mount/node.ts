@@ -57,9 +57,8 @@ async function answer(
   const left = new AbortController();
   response.on('close', () => left.abort());
   response.on('error', () => left.abort());
-  // A reader of HTTP/1.0 does not know chunks: what it forwards can be framed in two ways (RFC 9112 section 6.1).
-  const old = request.httpVersion === '1.0' && request.headers['transfer-encoding'] !== undefined;
-  const refused = old ? refusal('LENGTH_REQUIRED') : mount.judge(request.method ?? '', viewOf(request), request.httpVersionMajor > 1);
+  const unframed = request.httpVersionMajor > 1 ? 'host' : request.httpVersion === '1.0' ? 'old' : 'none';
+  const refused = mount.judge(request.method ?? '', viewOf(request), unframed);
   if (refused !== undefined) {
     const start = refused.status === 413 && mount.knows(request) ? await readNodeBody(request, mount.idSettings) : undefined;
     if (start === undefined) return refuse(response, refused, extra);

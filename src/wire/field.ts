@@ -26,6 +26,16 @@ export function weightOf(parameters: readonly string[]): number {
   return weight === undefined ? 1 : QVALUE.test(weight) ? Number(weight.slice(2)) : Number.NaN;
 }
 
+/** True for a Content-Length that is decimal digits, at most 15, without a leading zero (RFC 9110 section 8.6). */
+export function isPlainLength(value: string): boolean {
+  if (value.length === 0 || value.length > 15 || (value.length > 1 && value.charCodeAt(0) === 0x30)) return false;
+  for (let i = 0; i < value.length; i++) {
+    const c = value.charCodeAt(i);
+    if (c < 0x30 || c > 0x39) return false;
+  }
+  return true;
+}
+
 const QVALUE = /^q=(?:0(?:\.[0-9]*)?|1(?:\.0*)?)$/;
 
 function isOws(code: number): boolean {

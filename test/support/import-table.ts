@@ -59,7 +59,7 @@ export const TABLE: Readonly<Record<string, Row>> = {
     ours: ['core', 'wire', 'dialect', 'executor', 'errors', 'contract'],
     modules: ['node:crypto'],
     only: { fastify: 'src/mount/fastify', 'node:http': 'src/mount/node' },
-    files: ['src/listener/request/origin.ts', 'src/system-clock.ts', 'src/silent-log.ts'],
+    files: ['src/system-clock.ts', 'src/silent-log.ts'],
   },
   transport: {
     ours: ['core', 'wire', 'dialect', 'executor', 'errors', 'contract'],
@@ -135,7 +135,7 @@ export const TABLE: Readonly<Record<string, Row>> = {
     modules: ['node:crypto', 'node:fs', 'node:net', 'node:path', 'node:stream', 'node:url'],
   },
   explain: {
-    ours: ['assembly', 'config', 'contract', 'dialect', 'errors', 'gate-chain', 'gates', 'listener', 'route', 'src'],
+    ours: ['assembly', 'config', 'contract', 'core', 'dialect', 'errors', 'gate-chain', 'gates', 'listener', 'route', 'src'],
     modules: ['node:crypto'],
   },
   doctor: {
@@ -148,7 +148,7 @@ export const TABLE: Readonly<Record<string, Row>> = {
   },
   page: {
     ours: ['assembly', 'config', 'contract', 'errors', 'explain', 'listener', 'status'],
-    files: [FIELD],
+    files: [FIELD, 'src/core/http/origin.ts'],
     modules: ['fastify', 'yaml', 'node:crypto', 'node:http', 'node:net'],
   },
   src: { ours: [...EVERYTHING, 'testing'], modules: ['node:fs', 'node:path', 'node:perf_hooks', 'node:stream', 'node:url'] },

@@ -2,7 +2,6 @@ import type { Limits } from '../../src/contract/limits.js';
 import type { Log } from '../../src/contract/log.js';
 import type { Call, Exchange, Runtime } from '../../src/contract/runtime.js';
 import type { RequestRecord, Telemetry } from '../../src/contract/telemetry.js';
-import { readClaims } from '../../src/dialect/claims.js';
 import type { GatewayError } from '../../src/errors/error.js';
 import type { GateModule } from '../../src/gate.js';
 import { Type } from '../../src/gate.js';
@@ -80,7 +79,6 @@ export async function listening(setup: ListeningSetup = {}): Promise<Listening> 
       clock: systemClock,
       log: QUIET,
       telemetry,
-      readClaims: (headers, method) => readClaims(headers, method, 'defer'),
       failed: (_call, error) => void failures.push(error),
       denied: (denial) => void denials.push(denial),
       admitted: () => undefined,

@@ -3,12 +3,10 @@ import type { HeaderView, RequestHead } from '../../contract/head.js';
 import type { HttpRequest, HttpResponse } from '../../contract/http.js';
 import type { Call } from '../../contract/runtime.js';
 import { admitMessage } from '../../dialect/admit.js';
-import { readClaims } from '../../dialect/claims.js';
 import { GatewayError, type ProtocolFault } from '../../errors/error.js';
-import { trimOws } from '../../wire/field.js';
-import { accepts, isJsonType } from '../../wire/media.js';
 import { requestIdOf } from '../../wire/request-id.js';
 import { scanMessage } from '../../wire/scan.js';
+import { checkMessage } from './check-head.js';
 import { errorResponse } from './response.js';
 
 /** What `execute` needs of an admitted request. */
@@ -30,18 +28,15 @@ export function admitHttp(request: HttpRequest): PreparedCall | HttpResponse {
       request_id,
     );
   if (request.method !== 'POST') return refuse({ code: 'METHOD_NOT_ALLOWED' });
-  const early = (fault: ProtocolFault) => refuse(fault, requestIdOf(request.body));
-  if (!isJsonType(headers.get('content-type')) || !isPlain(headers.all('content-encoding'))) return early({ code: 'MEDIA_TYPE' });
-  const { json, events } = accepts(headers.all('accept'));
-  if (!json && !events) return early({ code: 'NOT_ACCEPTABLE' });
-  const claims = readClaims(headers, 'POST', 'defer');
-  if (!claims.ok) return early(claims.fault);
+  const verdict = checkMessage({ method: 'POST', headers });
+  if (verdict.fault !== undefined) return refuse(verdict.fault, requestIdOf(request.body));
+  const { claims, json, events } = verdict;
   const body = Buffer.from(request.body.buffer, request.body.byteOffset, request.body.byteLength);
   const scanned = scanMessage(body);
   if (!scanned.ok) return refuse(scanned.fault, scanned.id);
-  const admitted = admitMessage(scanned.value, claims.value);
+  const admitted = admitMessage(scanned.value, claims);
   if (!admitted.ok) return refuse(admitted.fault, scanned.value.kind === 'request' ? scanned.value.id : undefined);
-  const head: RequestHead = { ...BARE_HEAD, id: request_id, headers, claims: claims.value };
+  const head: RequestHead = { ...BARE_HEAD, id: request_id, headers, claims };
   const call: Call = { ...admitted.value, body, head, route: ROUTE, identity: request.identity, facts: request.facts ?? {} };
   return { kind: 'call', call, accepts_json: json, accepts_events: events };
 }
@@ -55,10 +50,6 @@ const BARE_HEAD = {
   peer: { address: '', trusted: false, client_address: '', tls: undefined },
   received_at_ms: 0,
 } as const;
-
-function isPlain(encodings: readonly string[]): boolean {
-  return encodings.every((encoding) => trimOws(encoding).toLowerCase() === 'identity');
-}
 
 function viewOf(fields: HttpRequest['headers']): HeaderView {
   const values = new Map<string, string[]>();

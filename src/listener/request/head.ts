@@ -1,6 +1,7 @@
 import type { IncomingMessage } from 'node:http';
 import type { Claims } from '../../contract/claims.js';
 import type { HeaderView, Peer } from '../../contract/head.js';
+import type { OriginVerdict } from '../../core/http/check-head.js';
 import type { JudgedHead } from '../../gate-chain/chain.js';
 
 /** Builds the head that gates and runtimes see. `claims` are set before the first gate runs. */
@@ -12,10 +13,11 @@ export class Head implements JudgedHead {
   readonly headers: HeaderView;
   readonly peer: Peer;
   readonly received_at_ms: number;
+  readonly origin: OriginVerdict;
   claims_read = false;
   #claims: Claims = UNCLAIMED;
 
-  constructor(request: IncomingMessage, headers: HeaderView, id: string, peer: Peer, received_at_ms: number) {
+  constructor(request: IncomingMessage, headers: HeaderView, id: string, peer: Peer, received_at_ms: number, origin: OriginVerdict) {
     const target = request.url ?? '/';
     const mark = target.indexOf('?');
     this.id = id;
@@ -25,6 +27,7 @@ export class Head implements JudgedHead {
     this.headers = headers;
     this.peer = peer;
     this.received_at_ms = received_at_ms;
+    this.origin = origin;
   }
 
   get claims(): Claims {

@@ -6,6 +6,7 @@ import type { RequestOutcome } from '../../contract/telemetry.js';
 import type { RequestTrace } from '../../contract/tracing.js';
 import { type Gated, serveBodiless, serveMessage } from '../../core/serve.js';
 import { CODES, type ErrorCode } from '../../errors/codes.js';
+import type { ProtocolFault } from '../../errors/error.js';
 import type { Admitted, Chain, ChainOutcome } from '../../gate-chain/chain.js';
 import type { Connection, Ticking, WorkView } from '../socket/connection.js';
 import type { ArrivingRequest } from './arriving-request.js';
@@ -13,7 +14,6 @@ import { AwaitedId } from './awaited-id.js';
 import { readBody } from './body.js';
 import { CallExchange } from './exchange.js';
 import type { Head } from './head.js';
-import type { HeadFault } from './head-checks.js';
 import { addHeaders, type Refusal, sendRefusal, sendWhole } from './reply.js';
 import type { RequestEnvironment, RoutedRequest } from './request-environment.js';
 import type { ListenerRoute, McpRoute } from './route.js';
@@ -34,7 +34,7 @@ export class IncomingRequest implements Ticking, RoutedRequest {
   /** Whom the gates have identified so far. */
   #identity: Identity | undefined;
   /** The body is declared too large: the refusal waits for the gates alone. */
-  #too_large: HeadFault | undefined;
+  #too_large: ProtocolFault | undefined;
   /** A refusal that waits for the id of its request. */
   #awaited: AwaitedId | undefined;
   /** The id as far as the body was read. */
@@ -58,7 +58,7 @@ export class IncomingRequest implements Ticking, RoutedRequest {
    * chain holds the listener's gates that ask nobody who they are: discovery needs no credential. A body that is declared too large
    * is refused whatever the gates say; they are asked only because a caller whom they know is given the id of the call.
    */
-  enter(too_large?: HeadFault): void {
+  enter(too_large?: ProtocolFault): void {
     const { listenerChain } = this.#env;
     this.#too_large = too_large;
     this.#stage = 'inside';
@@ -147,7 +147,7 @@ export class IncomingRequest implements Ticking, RoutedRequest {
     });
   }
 
-  #tooLarge({ code, detail, data }: HeadFault, known: boolean): void {
+  #tooLarge({ code, detail, data }: ProtocolFault, known: boolean): void {
     this.#env.telemetry.headRefused(code);
     this.#withId(known, (id) => this.refuse(code, detail, data, undefined, id));
   }

@@ -6,6 +6,8 @@ import type { Limits } from '../../contract/limits.js';
 import type { Log } from '../../contract/log.js';
 import type { Telemetry } from '../../contract/telemetry.js';
 import type { Tracing } from '../../contract/tracing.js';
+import { checkHead, type HeadRules, judgeOrigin } from '../../core/http/check-head.js';
+import { HostPolicy, OriginPolicy } from '../../core/http/origin.js';
 import type { ErrorCode } from '../../errors/codes.js';
 import type { Admitted, Chain } from '../../gate-chain/chain.js';
 import type { RouteTable } from '../../route/table.js';
@@ -14,9 +16,7 @@ import type { Connection, Phase, WorkView } from '../socket/connection.js';
 import { Drain } from '../socket/drain.js';
 import { corsHeaders, preflightHeaders } from './cors.js';
 import { Head, RawHeaders } from './head.js';
-import { checkHead, type HeadRules } from './head-checks.js';
 import { IncomingRequest } from './incoming-request.js';
-import { HostPolicy, OriginPolicy } from './origin.js';
 import { ForwardedPeer, plainAddress, RemoteAddresses } from './remote-address.js';
 import type { Denial, RequestEnvironment, RoutedRequest } from './request-environment.js';
 import type { ListenerRoute } from './route.js';
@@ -33,7 +33,6 @@ export interface ListenerDeps {
   readonly log: Log;
   readonly telemetry: Telemetry;
   readonly tracing?: Tracing | undefined;
-  readonly readClaims: HeadRules['readClaims'];
   readonly failed: RequestEnvironment['failed'];
   denied(denial: Denial): void;
   admitted(request: RoutedRequest, admitted: Admitted): void;
@@ -60,7 +59,6 @@ interface InForce {
   readonly routing: Routing;
   readonly peers: RemoteAddresses;
   readonly origins: OriginPolicy;
-  readonly hosts: HostPolicy;
   readonly rules: HeadRules;
   readonly env: RequestEnvironment;
 }
@@ -113,8 +111,7 @@ export class Listener {
       routing,
       peers: new RemoteAddresses(routing.trusted_proxies),
       origins: new OriginPolicy(routing.allowed_origins, routing.public_url),
-      hosts: new HostPolicy(routing.allowed_hosts),
-      rules: { max_body_bytes, chunked: routing.chunked, readClaims: this.#deps.readClaims },
+      rules: { hosts: new HostPolicy(routing.allowed_hosts), max_body_bytes, chunked: routing.chunked, cors: routing.cors },
       env: this.#environment(routing),
     };
   }
@@ -151,55 +148,24 @@ export class Listener {
   #request(connection: Connection, request: IncomingMessage, response: ServerResponse, fault: ErrorCode | undefined): void {
     const started = this.#deps.clock.mono_ms();
     const now = this.#now;
-    const head = this.#head(connection, request, now?.peers ?? NOBODY_TRUSTED);
-    const origin = onlyOrigin(head);
-    const known = now?.routing.cors === true && origin !== undefined && now.origins.isAllowed(origin);
+    const head = this.#head(connection, request, now);
+    const origin = now?.routing.cors === true && head.origin === 'allowed' ? head.headers.get('origin') : undefined;
     const route = now?.routing.table.match(head.path);
     const env = now?.env ?? this.#environment(undefined);
-    const visit = new IncomingRequest(connection, head, route ?? NOWHERE, corsHeaders(known ? origin : undefined), env, started);
+    const visit = new IncomingRequest(connection, head, route ?? NOWHERE, corsHeaders(origin), env, started);
     if (fault !== undefined) return this.#turnAway(visit, fault);
     if (now === undefined || this.drain.state === 'closing' || this.drain.state === 'closed') return this.#turnAway(visit, 'DRAINING');
     if (route === undefined) return this.#turnAway(visit, 'NO_ROUTE', slashHint(now.routing.table.beside(head.path)));
-    if (!this.#mayEnter(visit, route, now, origin, known, response)) return;
-    const passage = checkHead(head, route, connection, now.rules);
-    if (passage.fault !== undefined && (passage.claims === undefined || !visit.mayGetId)) {
-      const allow = passage.fault.code === 'METHOD_NOT_ALLOWED' ? { allow: 'POST' } : undefined;
-      return this.#turnAway(visit, passage.fault.code, passage.fault.detail, passage.fault.data, allow);
+    const verdict = checkHead(head, route, connection, now.rules);
+    if (verdict.preflight) return answerPreflight(response, head, origin ?? '', route);
+    if (verdict.fault !== undefined && (verdict.claims === undefined || !visit.mayGetId)) {
+      const { code, detail, data } = verdict.fault;
+      return this.#turnAway(visit, code, detail, data, verdict.allow === undefined ? undefined : { allow: verdict.allow });
     }
-    if (passage.claims !== undefined) head.claims = passage.claims;
-    visit.accepts_json = passage.json;
-    visit.accepts_events = passage.events;
-    visit.enter(passage.fault);
-  }
-
-  /** Method, Host, Origin, preflight: the cheapest first, and the origin before its preflight is answered. */
-  #mayEnter(
-    visit: IncomingRequest,
-    route: ListenerRoute,
-    now: InForce,
-    origin: string | undefined,
-    known: boolean,
-    response: ServerResponse,
-  ): boolean {
-    const { head } = visit;
-    const { origins, hosts, routing } = now;
-    const asked = head.headers.get('access-control-request-method') !== undefined;
-    const preflight = head.method === 'OPTIONS' && routing.cors && origin !== undefined && asked && route.kind !== 'served';
-    if (!preflight && !serves(route, head.method)) {
-      this.#turnAway(visit, 'METHOD_NOT_ALLOWED', undefined, undefined, { allow: [...(route.methods ?? ANY_METHOD)].join(', ') });
-    } else if (hosts.checks && !hosts.isAllowed(head.headers, head.peer.trusted)) this.#turnAway(visit, 'HOST_NOT_ALLOWED');
-    else if (route.kind !== 'served' && origin !== undefined && !known && !origins.isAllowed(origin))
-      this.#turnAway(visit, 'ORIGIN_NOT_ALLOWED');
-    else if (preflight) {
-      const methods = [...(route.methods ?? ANY_METHOD)].join(', ');
-      response.writeHead(204, [
-        ...preflightHeaders(origin, methods, head.headers.get('access-control-request-headers')),
-        'x-request-id',
-        head.id,
-      ]);
-      response.end();
-    } else return true;
-    return false;
+    if (verdict.claims !== undefined) head.claims = verdict.claims;
+    visit.accepts_json = verdict.json;
+    visit.accepts_events = verdict.events;
+    visit.enter(verdict.fault);
   }
 
   #turnAway(
@@ -225,7 +191,8 @@ export class Listener {
     return this.#id_prefix + (++this.#id_count).toString(36);
   }
 
-  #head(connection: Connection, request: IncomingMessage, peers: RemoteAddresses): Head {
+  #head(connection: Connection, request: IncomingMessage, now: InForce | undefined): Head {
+    const peers = now?.peers ?? NOBODY_TRUSTED;
     if (connection.peer?.book !== peers) connection.peer = peers.peerOf(connection.socket);
     const { peer } = connection;
     const headers = new RawHeaders(request.rawHeaders);
@@ -233,7 +200,8 @@ export class Listener {
     const asked_id = peer.trusted ? trustedId(headers.get('x-request-id')) : undefined;
     const id = asked_id ?? this.#nextId();
     const from = peer.trusted ? new ForwardedPeer(peer, peers.clientAddress(peer, headers)) : peer;
-    return new Head(request, headers, id, from, received);
+    const origin = now === undefined ? 'none' : judgeOrigin(headers, now.origins);
+    return new Head(request, headers, id, from, received, origin);
   }
 
   /** Without a routing nothing gets past the door: there is no chain to ask. */
@@ -261,21 +229,15 @@ const NOWHERE: ListenerRoute = {
 
 const ANY_METHOD = ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE'];
 
-/** An MCP route has OPTIONS for preflights alone: no other one may be taken for a call. */
-function serves(route: ListenerRoute, method: string): boolean {
-  if (route.kind === 'mcp' && method === 'OPTIONS') return false;
-  return route.methods === undefined || route.methods.has(method);
+function answerPreflight(response: ServerResponse, head: Head, origin: string, route: ListenerRoute): void {
+  const methods = [...(route.methods ?? ANY_METHOD)].join(', ');
+  const fields = preflightHeaders(origin, methods, head.headers.get('access-control-request-headers'));
+  response.writeHead(204, [...fields, 'x-request-id', head.id]).end();
 }
 
 /** The commonest way to miss a route. */
 function slashHint(other: string | undefined): string | undefined {
   return other === undefined ? undefined : `There is one ${other.endsWith('/') ? 'with' : 'without'} a slash at the end.`;
-}
-
-/** The Origin of a request; a repeated one is not an origin. */
-function onlyOrigin(head: Head): string | undefined {
-  const origins = head.headers.all('origin');
-  return origins.length > 1 ? 'null' : origins[0];
 }
 
 /** A request id of a trusted proxy: 1 to 128 characters that are safe in logs and headers. */

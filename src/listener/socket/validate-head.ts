@@ -1,13 +1,12 @@
 import type { IncomingMessage } from 'node:http';
+import type { BodyFraming } from '../../core/http/check-head.js';
 import type { ErrorCode } from '../../errors/codes.js';
+import { isPlainLength } from '../../wire/field.js';
 
-/** What the lint learnt about the framing of one request. Written by `lintHead`, owned by the connection record. */
-export interface Framing {
-  /** Declared Content-Length in bytes; -1 when there is none. */
+/** The framing of one request. Written by `validateHead`, owned by the connection record. */
+export interface Framing extends BodyFraming {
   content_length: number;
-  /** True when any Transfer-Encoding field is present. */
   transfer_encoding: boolean;
-  /** True when that is `chunked` alone, in HTTP/1.1: the only one that two readers cannot take for different framings (RFC 9112 section 6.1). */
   chunked: boolean;
   /** Bytes of the head as rebuilt from its parts: exact while each field is `Name: value`. */
   head_bytes: number;
@@ -74,16 +73,6 @@ function isOversized(size: number, count: number, content_length: number, receiv
   const least = received - Math.max(content_length, 0);
   if (size > max) return !(least <= max && least >= size - count / 2);
   return least > max;
-}
-
-/** RFC 9110 section 8.6: decimal digits, at most 15, no leading zero. */
-function isPlainLength(value: string): boolean {
-  if (value.length === 0 || value.length > 15 || (value.length > 1 && value.charCodeAt(0) === 0x30)) return false;
-  for (let i = 0; i < value.length; i++) {
-    const c = value.charCodeAt(i);
-    if (c < 0x30 || c > 0x39) return false;
-  }
-  return true;
 }
 
 /** RFC 9112 section 3.2.1: starts with `/`, visible ASCII, no fragment. */
