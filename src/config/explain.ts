@@ -1,10 +1,10 @@
 import type { ErrorObject } from 'ajv';
+import { didYouMean } from '../errors/did-you-mean.js';
 import { atKey, atValue, type Finding } from './finding.js';
 import { FORMATS } from './format/formats.js';
 import type { Path } from './path.js';
 import { homesOf } from './schema/homes.js';
 import { RUNTIME_KINDS } from './schema/runtimes.js';
-import { didYouMean } from './suggest.js';
 
 interface Parent {
   readonly description?: string;

@@ -1,7 +1,8 @@
 import { Ajv2020, type ErrorObject, type ValidateFunction } from 'ajv/dist/2020.js';
 import type { TSchema } from '../contract/options.js';
+import { didYouMean } from '../errors/did-you-mean.js';
 import type { ConfigProblem } from '../errors/error.js';
-import { nearest, within } from './rules.js';
+import { within } from './rules.js';
 
 export type Checked = { readonly options: unknown; readonly problems: readonly ConfigProblem[] };
 
@@ -81,16 +82,16 @@ function toProblem(error: ErrorObject, where: string): readonly [place: string, 
   if (keyword === 'required') return [within(at, String(params.missingProperty)), 'is required'];
   if (keyword === 'enum' && Array.isArray(params.allowedValues)) {
     const names = params.allowedValues.map((value) => String(value));
-    const close = typeof error.data === 'string' && error.data.length > 3 ? nearest(error.data, names) : undefined;
-    return [at, `must be one of ${names.join(', ')}${close === undefined ? '' : `; did you mean ${close}?`}`];
+    const close = typeof error.data === 'string' && error.data.length > 3 ? didYouMean(error.data, names) : '';
+    return [at, `must be one of ${names.join(', ')}${close}`];
   }
   if (keyword === 'const') return [at, `must be ${JSON.stringify(params.allowedValue)}`];
   return [at, error.message ?? `breaks ${keyword}`];
 }
 
 function whatInstead(key: string, known: readonly string[]): string {
-  const close = nearest(key, known);
-  if (close !== undefined) return `; did you mean ${close}?`;
+  const close = didYouMean(key, known);
+  if (close !== '') return close;
   return known.length === 0 || known.length > MAX_LISTED ? '' : `; the keys here are ${known.join(', ')}`;
 }
 

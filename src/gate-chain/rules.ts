@@ -1,5 +1,5 @@
-import { closest, distance } from 'fastest-levenshtein';
 import type { GateModule, RequestGate, RouteInfo } from '../contract/gate.js';
+import { didYouMean } from '../errors/did-you-mean.js';
 import type { ConfigProblem } from '../errors/error.js';
 
 const PLAIN = /^[A-Za-z_][A-Za-z0-9_-]{0,127}$/;
@@ -40,8 +40,7 @@ export function checkListing(listing: Listing, known: readonly string[], ready: 
   const { where, before, names } = listing;
   const say = (index: number, message: string): number => problems.push({ where: index < 0 ? where : within(where, index), message });
   for (const [i, name] of names.entries()) {
-    const close = nearest(name, known);
-    if (!known.includes(name)) say(i, `there is no gate "${name}"${close === undefined ? '' : `; did you mean ${close}?`}`);
+    if (!known.includes(name)) say(i, `there is no gate "${name}"${didYouMean(name, known)}`);
     else if (names.indexOf(name) < i) say(i, `gate "${name}" is listed twice`);
     else if (before.includes(name)) say(i, `gate "${name}" runs already, as one of listener.gates`);
   }
@@ -131,13 +130,4 @@ export function within(base: string, step: string | number): string {
   if (typeof step === 'number') return `${base}[${step}]`;
   if (PLAIN.test(step)) return base === '' ? step : `${base}.${step}`;
   return `${base}[${JSON.stringify(step.length > MAX_SHOWN ? `${step.slice(0, MAX_SHOWN)}…` : step)}]`;
-}
-
-/** The one of `names` that `word` is probably meant to be: at most a third of its letters away, at least two, or the only one that goes on after it. */
-export function nearest(word: string, names: readonly string[]): string | undefined {
-  if (names.length === 0 || word.length > 64) return undefined;
-  const best = closest(word, names);
-  if (distance(word, best) <= Math.max(2, Math.floor(word.length / 3))) return best;
-  const longer = names.filter((name) => word.length > 2 && name.startsWith(`${word}_`));
-  return longer.length === 1 ? longer[0] : undefined;
 }

@@ -1,6 +1,6 @@
 import type { Clock } from '../contract/clock.js';
 import type { GateModule } from '../contract/gate.js';
-import { nearest } from '../gate-chain/rules.js';
+import { didYouMean } from '../errors/did-you-mean.js';
 import { importModule, inspect } from './import-module.js';
 
 /** The number of the gate contract that this gateway speaks. */
@@ -21,9 +21,8 @@ export async function findModule(
   if (!use.startsWith('npm:') && !use.startsWith('file:')) {
     const module = Object.hasOwn(builtins, use) ? builtins[use] : undefined;
     if (module !== undefined) return { ok: true, module };
-    const close = nearest(use, Object.keys(builtins));
-    const names = Object.keys(builtins).join(', ');
-    return no(`is no built-in gate${close === undefined ? '.' : `; did you mean ${close}?`} Known: ${names}, npm:<package>, file:<path>`);
+    const names = Object.keys(builtins);
+    return no(`is no built-in gate${didYouMean(use, names) || '.'} Known: ${names.join(', ')}, npm:<package>, file:<path>`);
   }
   const imported = await importModule(use, folder, clock);
   if (!imported.ok) return imported;

@@ -4,7 +4,7 @@ import fc from 'fast-check';
 import { distance } from 'fastest-levenshtein';
 import { homesOf } from '../../src/config/schema/homes.js';
 import { LimitsSchema } from '../../src/config/schema/limits.js';
-import { didYouMean, nearest } from '../../src/config/suggest.js';
+import { didYouMean, nearest } from '../../src/errors/did-you-mean.js';
 
 const KEYS = Object.keys(LimitsSchema.properties);
 
@@ -15,6 +15,8 @@ describe('did you mean', () => {
     assert.equal(nearest('maxConnections', KEYS), 'max_connections');
     assert.equal(nearest('prot', ['host', 'port']), 'port');
     assert.equal(nearest('proxy', ['http', 'proxied']), 'proxied');
+    assert.equal(nearest('stop', ['url', 'stop_timeout_ms']), 'stop_timeout_ms');
+    assert.equal(nearest('stop', ['stop_timeout_ms', 'stop_signal']), undefined);
     assert.equal(nearest('zzz', KEYS), undefined);
     assert.equal(nearest('ab', ['cd']), undefined);
     assert.equal(nearest('x'.repeat(65), [`${'x'.repeat(64)}`]), undefined);

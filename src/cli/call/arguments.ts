@@ -1,5 +1,5 @@
 import type { Tool } from '../../client.js';
-import { nearest } from '../../config/suggest.js';
+import { nearest } from '../../errors/did-you-mean.js';
 import { CliExit, EXIT } from '../exit.js';
 import { plain } from './printed.js';
 

@@ -1,5 +1,5 @@
+import { didYouMean } from '../../errors/did-you-mean.js';
 import type { Path } from '../path.js';
-import { didYouMean } from '../suggest.js';
 import type { Report, Rule, View } from '../view.js';
 
 /** Every gate and runtime that is named is there, once in a chain; what nobody names is a warning. */

@@ -2,8 +2,12 @@ import { distance } from 'fastest-levenshtein';
 
 const MAX_LENGTH = 64;
 
-/** The candidate that a misspelt word was most likely meant to be; undefined when none is near. */
-export function nearest(word: string, candidates: Iterable<string>): string | undefined {
+/**
+ * The candidate that a misspelt word was most likely meant to be: at most a third of its letters away (at least 2, of a word of up to
+ * 3 letters 1), or the only one that begins with its three letters or more. Undefined: none is near, or the
+ * word has more than 64 letters.
+ */
+export function nearest(word: string, candidates: readonly string[]): string | undefined {
   if (word.length > MAX_LENGTH) return undefined;
   const plain = fold(word);
   let best: string | undefined;
@@ -16,11 +20,13 @@ export function nearest(word: string, candidates: Iterable<string>): string | un
       best = candidate;
     }
   }
-  return best;
+  if (best !== undefined) return best;
+  const longer = candidates.filter((candidate) => word.length > 2 && candidate.startsWith(plain));
+  return longer.length === 1 ? longer[0] : undefined;
 }
 
 /** `; did you mean x?`, or nothing. */
-export function didYouMean(word: string, candidates: Iterable<string>): string {
+export function didYouMean(word: string, candidates: readonly string[]): string {
   const found = nearest(word, candidates);
   return found === undefined ? '' : `; did you mean ${found}?`;
 }
