@@ -18,8 +18,8 @@ export interface UpstreamPoolOptions {
   readonly connections: number;
   /** Time to open a connection, TLS included; default 10 000. Beyond it the exchange fails with `CONNECT_TIMEOUT`. */
   readonly connect_timeout_ms?: number | undefined;
-  /** A connection older than this, ± 20 % drawn for each, is closed after its answer; default 300 000. The next one looks the name up again. */
-  readonly connection_max_age_ms?: number | undefined;
+  /** A connection older than this, ± 20 % drawn for each, is closed after its answer. The next one looks the name up again. */
+  readonly connection_max_age_ms: number;
   readonly clock: Clock;
   readonly onConnected: (seconds: number) => void;
 }
@@ -88,7 +88,7 @@ export class UpstreamPool implements ConnectionOwner {
     const attempt = this.#attempted(connection);
     if (attempt !== undefined) this.#options.onConnected((this.#options.clock.mono_ms() - attempt.began_ms) / 1000);
     const now_ms = this.#options.clock.mono_ms();
-    connection.retires_at_ms = now_ms + (this.#options.connection_max_age_ms ?? MAX_AGE_MS) * (0.8 + 0.4 * Math.random());
+    connection.retires_at_ms = now_ms + this.#options.connection_max_age_ms * (0.8 + 0.4 * Math.random());
     connection.expires_at_ms = Math.min(now_ms + IDLE_MS, connection.retires_at_ms);
     this.#offer(connection);
   }
@@ -198,7 +198,6 @@ function stopped(): UpstreamFailure {
 
 /** How long an idle connection is kept when the upstream does not say; when it does, a margin before its own end. */
 const IDLE_MS = 4000;
-const MAX_AGE_MS = 300_000;
 const MARGIN_MS = 2000;
 const MOST_IDLE_MS = 600_000;
 const SWEEP_MS = 1000;

@@ -4,7 +4,7 @@ import type { Identity } from '../../src/contract/identity.js';
 import type { HttpRuntime } from '../../src/contract/runtime.js';
 import { createHttpRuntime, type HttpRuntimeOptions } from '../../src/runtime/http/http-runtime.js';
 import { makeHead, makeLog, type TestLog } from '../../src/testing.js';
-import { createTold, realClock, type Told } from './proxied-bench.js';
+import { createTold, realClock, SHARES, type Told } from './proxied-bench.js';
 import { closeServer, listen } from './upstream.js';
 
 export interface Front {
@@ -15,11 +15,16 @@ export interface Front {
   close(): Promise<void>;
 }
 
+const DEFAULTS = { ...SHARES, response_timeout_ms: 60_000, max_body_bytes: 2_000_000 } as const;
+
 /** A server that hands every request to the runtime, as the listener does behind its gates. */
 export async function openFront(url: string, options: Partial<HttpRuntimeOptions> = {}, identity?: Identity): Promise<Front> {
   const log = makeLog();
   const told = createTold();
-  const runtime = createHttpRuntime({ name: 'console', url, ...options }, { log, clock: realClock, telemetry: told.telemetry });
+  const runtime = createHttpRuntime(
+    { name: 'console', url, ...DEFAULTS, ...options },
+    { log, clock: realClock, telemetry: told.telemetry },
+  );
   await runtime.start(new AbortController().signal);
   const server = createServer((request, response) => {
     const [path = '', query = ''] = (request.url ?? '').split('?', 2);

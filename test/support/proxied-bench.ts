@@ -52,6 +52,9 @@ export interface ProxiedBench {
   send(call: Call, init?: FakeExchangeInit): FakeExchange;
 }
 
+/** What a config that says nothing gives a runtime of HTTP. */
+export const SHARES = { connections: 1024, max_waiting: 256, connection_max_age_ms: 300_000 } as const;
+
 /** A started proxied runtime named `alpha`. The caller closes it. */
 export async function openProxied(
   url: string,
@@ -62,7 +65,7 @@ export async function openProxied(
   const told = createTold();
   const seal = createSessionSeal({ keys: ['test secret'], ttl_s: 3600, clock: realClock });
   const runtime = createProxied(
-    { name: 'alpha', url, max_event_bytes: 8_000_000, ...options },
+    { name: 'alpha', url, ...SHARES, max_event_bytes: 8_000_000, ...options },
     { log, clock: realClock, telemetry: told.telemetry, seal, ...deps },
   );
   await runtime.start(new AbortController().signal);

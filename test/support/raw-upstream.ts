@@ -55,7 +55,7 @@ export async function rawUpstream(asked: Asked, setup: RawSetup = {}): Promise<R
   const port = await (host === '::1' ? listenOn(server, host) : listen(server));
   const clock = makeClock();
   const origin = `${tls === undefined ? 'http' : 'https'}://${host.includes(':') ? `[${host}]` : host}:${port}`;
-  const { ca, connect_timeout_ms, connection_max_age_ms } = setup;
+  const { ca, connect_timeout_ms, connection_max_age_ms = 300_000 } = setup;
   const pool = new UpstreamPool({
     origin,
     connections: setup.connections ?? 1,

@@ -130,7 +130,14 @@ describe('upstream: three TLS records in one read', () => {
     const relay = createServer((near) => glue(near, connect(up.port, '127.0.0.1')));
     const port = await listen(relay);
     const clock = makeClock();
-    const pool = new UpstreamPool({ connections: 1, origin: `https://127.0.0.1:${port}`, ca, clock, onConnected: () => undefined });
+    const pool = new UpstreamPool({
+      connections: 1,
+      connection_max_age_ms: 300_000,
+      origin: `https://127.0.0.1:${port}`,
+      ca,
+      clock,
+      onConnected: () => undefined,
+    });
     for (let i = 0; i < 3; i++) {
       const heard = new Hearing(() => false);
       pool.dispatch({ head: 'GET /mcp HTTP/1.1\r\nhost: a\r\n', body: undefined }, heard);

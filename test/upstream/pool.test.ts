@@ -170,7 +170,13 @@ describe('upstream: the pool', () => {
     const port = await listen(server);
     await new Promise((resolve) => server.close(resolve));
     const clock = makeClock();
-    const pool = new UpstreamPool({ connections: 1, origin: `http://127.0.0.1:${port}`, clock, onConnected: () => undefined });
+    const pool = new UpstreamPool({
+      connections: 1,
+      connection_max_age_ms: 300_000,
+      origin: `http://127.0.0.1:${port}`,
+      clock,
+      onConnected: () => undefined,
+    });
     const heard = Array.from({ length: 5 }, () => new Hearing());
     for (const one of heard) pool.dispatch({ head: 'GET / HTTP/1.1\r\n', body: undefined }, one);
     assert.deepEqual(await Promise.all(heard.map((one) => one.done)), Array(5).fill('ECONNREFUSED'));
@@ -185,6 +191,7 @@ describe('upstream: the pool', () => {
     const clock = makeClock();
     const pool = new UpstreamPool({
       connections: 1,
+      connection_max_age_ms: 300_000,
       origin: `https://127.0.0.1:${port}`,
       connect_timeout_ms: 700,
       clock,

@@ -12,11 +12,9 @@ export interface HttpPoolOptions {
   /** The way to the origin; default: directly. */
   readonly egress?: Egress | undefined;
   /** Age at which a connection takes no more requests, ± 20 % drawn once. */
-  readonly connection_max_age_ms?: number | undefined;
-  /** Time to open a connection, TLS included; default 10 000. */
-  readonly connect_timeout_ms?: number | undefined;
-  /** Time to the answer's head; default 0: the caller's own deadline is the bound. */
-  readonly headers_timeout_ms?: number | undefined;
+  readonly connection_max_age_ms: number;
+  /** Time to the answer's head. */
+  readonly headers_timeout_ms: number;
   readonly clock: Clock;
   readonly onConnected: (seconds: number) => void;
 }
@@ -30,16 +28,16 @@ export function openHttpPool(options: HttpPoolOptions): Pool {
   const secureContext = options.ca === undefined ? undefined : createSecureContext({ ca: options.ca });
   const direct = buildConnector({
     rejectUnauthorized: true,
-    timeout: options.connect_timeout_ms ?? 10_000,
+    timeout: CONNECT_TIMEOUT_MS,
     ...(secureContext === undefined ? {} : { secureContext }),
   });
   const connect = options.egress?.connector(direct) ?? direct;
   return new Pool(options.origin, {
     connections: options.connections,
     pipelining: 1,
-    headersTimeout: options.headers_timeout_ms ?? 0,
+    headersTimeout: options.headers_timeout_ms,
     bodyTimeout: 0,
-    clientTtl: options.connection_max_age_ms === undefined ? null : options.connection_max_age_ms * (0.8 + 0.4 * Math.random()),
+    clientTtl: options.connection_max_age_ms * (0.8 + 0.4 * Math.random()),
     maxHeaderSize: 32_768,
     connect: (target, callback) => {
       const began = options.clock.mono_ms();
@@ -61,3 +59,6 @@ export async function closePool(pool: Pool, clock: Clock, deadline_ms: number): 
   timer?.cancel();
   if (!pool.destroyed) await pool.destroy();
 }
+
+/** Time to open a connection, TLS included. */
+const CONNECT_TIMEOUT_MS = 10_000;

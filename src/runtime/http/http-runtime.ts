@@ -24,16 +24,16 @@ export interface HttpRuntimeOptions {
   readonly headers?: Readonly<Record<string, string>> | undefined;
   /** PEM of the certificate authorities that the upstream must chain to; undefined: the public ones. */
   readonly ca?: string | undefined;
-  /** Upstream connections; default 1024. */
-  readonly connections?: number | undefined;
+  /** Upstream connections. */
+  readonly connections: number;
   /** Requests of one caller that are under way at once; default half of `connections`. The rest of its requests wait. */
   readonly max_running_per_caller?: number | undefined;
-  /** Requests that may wait for a connection, fairly shared; default 256. Beyond it: 503 `OVERLOADED`. */
-  readonly max_waiting?: number | undefined;
-  /** Age at which a connection takes no more requests, ± 20 %; default 300 000. */
-  readonly connection_max_age_ms?: number | undefined;
-  /** Time to the head of an answer; default 60 000. Beyond it: 504. Bodies have no timer: event streams stay open. */
-  readonly response_timeout_ms?: number | undefined;
+  /** Requests that may wait for a connection, fairly shared. Beyond it: 503 `OVERLOADED`. */
+  readonly max_waiting: number;
+  /** Age at which a connection takes no more requests, ± 20 %. */
+  readonly connection_max_age_ms: number;
+  /** Time to the head of an answer. Beyond it: 504. Bodies have no timer: event streams stay open. */
+  readonly response_timeout_ms: number;
   /** Default false: the client's Authorization stays here. */
   readonly forward_authorization?: boolean | undefined;
   /** Default true: a UI needs its cookies. They are confined to the mount. */
@@ -42,8 +42,8 @@ export interface HttpRuntimeOptions {
   readonly request_headers?: readonly string[] | undefined;
   /** Default `own`: a redirect out of the mount is 502. `any`: it is relayed, as an authorization server needs. */
   readonly redirects?: 'own' | 'any' | undefined;
-  /** Largest request body whose length is not declared; default 2 000 000 bytes. Beyond it: 413, and the upstream's request is aborted. */
-  readonly max_body_bytes?: number | undefined;
+  /** Largest request body whose length is not declared, in bytes. Beyond it: 413, and the upstream's request is aborted. */
+  readonly max_body_bytes: number;
   /** `listener.public_url`: what `X-Forwarded-Host` and `-Proto` say. Undefined: what the connection and Host say. */
   readonly public_url?: string | undefined;
 }
@@ -62,7 +62,7 @@ export interface HttpRuntimeDeps {
  * @throws ConfigError when the URL or a header name is not usable.
  */
 export function createHttpRuntime(options: HttpRuntimeOptions, deps: HttpRuntimeDeps): HttpRuntime {
-  const { name, max_body_bytes = 2_000_000 } = options;
+  const { name, max_body_bytes, connections } = options;
   const { origin, target } = parseUpstreamUrl(name, options.url);
   if (target.includes('?')) throw new ConfigError([{ where: `runtimes.${name}.url`, message: 'must not have a query' }]);
   checkStaticHeaders(name, options.headers ?? {});
@@ -82,20 +82,19 @@ export function createHttpRuntime(options: HttpRuntimeOptions, deps: HttpRuntime
     },
     mount: { origin, base, redirects: options.redirects ?? 'own', public_origin: public_url?.origin },
   };
-  const connections = options.connections ?? 1024;
   const pool = openHttpPool({
     origin,
     connections,
     ca: options.ca,
     egress: deps.egress,
-    connection_max_age_ms: options.connection_max_age_ms ?? 300_000,
-    headers_timeout_ms: options.response_timeout_ms ?? 60_000,
+    connection_max_age_ms: options.connection_max_age_ms,
+    headers_timeout_ms: options.response_timeout_ms,
     clock: deps.clock,
     onConnected: (seconds) => deps.telemetry.upstreamConnected(name, seconds),
   });
   const lane = new RequestQueue({
     running: connections,
-    waiting: options.max_waiting ?? 256,
+    waiting: options.max_waiting,
     running_per_caller: options.max_running_per_caller ?? Math.max(1, Math.floor(connections / 2)),
   });
   const exchanges = new WeakMap<IncomingMessage, HttpExchange>();

@@ -26,19 +26,19 @@ export interface ProxiedOptions {
   readonly headers?: Readonly<Record<string, string>> | undefined;
   /** PEM of the certificate authorities that the upstream must chain to; undefined: the public ones. */
   readonly ca?: string | undefined;
-  /** Upstream connections in use at once, calls and streams together; default 1024. */
-  readonly connections?: number | undefined;
+  /** Upstream connections in use at once, calls and streams together. */
+  readonly connections: number;
   /** Exchanges of one caller that are under way at once; default half of `connections`. The rest of its exchanges wait. */
   readonly max_running_per_caller?: number | undefined;
   /**
-   * Exchanges that may wait for a connection, fairly shared; default 256. One more is 503 `OVERLOADED`, unless another caller has more waiting:
+   * Exchanges that may wait for a connection, fairly shared. One more is 503 `OVERLOADED`, unless another caller has more waiting:
    * then the newest of that one is.
    */
-  readonly max_waiting?: number | undefined;
+  readonly max_waiting: number;
   /** Subscriptions and legacy GET streams at once; default half of `connections`. One more is 503 `TOO_MANY_STREAMS`: calls find a connection. */
   readonly max_streams?: number | undefined;
-  /** Age at which a connection is closed after its answer, ± 20 %; default 300 000. Streams end by themselves. */
-  readonly connection_max_age_ms?: number | undefined;
+  /** Age at which a connection is closed after its answer, ± 20 %. Streams end by themselves. */
+  readonly connection_max_age_ms: number;
   /** Largest event of an event stream in bytes. Beyond it the stream ends with an error event. */
   readonly max_event_bytes: number;
   /** Largest JSON answer; default 268 435 456 bytes. Beyond it: 502 `UPSTREAM_BROKEN`, or a cut body if it had begun. */
@@ -79,8 +79,7 @@ export function createProxied(options: ProxiedOptions, deps: ProxiedDeps): Proxi
   const { origin, target } = parseUpstreamUrl(options.name, options.url);
   checkStaticHeaders(options.name, options.headers ?? {});
   const fixed = fixedHeads(new URL(origin).host, target, options.headers ?? {});
-  const connections = options.connections ?? 1024;
-  const { name } = options;
+  const { name, connections } = options;
   const { clock, telemetry, seal } = deps;
   const parts: ProxiedParts = {
     name,
@@ -121,7 +120,7 @@ export function createProxied(options: ProxiedOptions, deps: ProxiedDeps): Proxi
   const half = Math.max(1, Math.floor(connections / 2));
   const lane = new RequestQueue({
     running: connections,
-    waiting: options.max_waiting ?? 256,
+    waiting: options.max_waiting,
     running_per_caller: options.max_running_per_caller ?? half,
   });
   const max_streams = options.max_streams ?? half;
