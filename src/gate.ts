@@ -13,7 +13,7 @@ export type { Facts, Identity } from './contract/identity.js';
 export type { Log } from './contract/log.js';
 export type { Counter, Histogram, Labels, Metrics } from './contract/metrics.js';
 export { type Static, type TSchema, Type } from './contract/options.js';
-export { retryAfter } from './errors/text.js';
+export { retryAfter } from './errors/retry-after.js';
 export { trimOws } from './wire/field.js';
 
 /** Types a gate module by its own options schema; returns it unchanged. */

@@ -1,6 +1,6 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import type { Clock } from '../contract/clock.js';
-import { retryAfter } from '../errors/text.js';
+import { retryAfter } from '../errors/retry-after.js';
 import type { Explanation } from '../explain/explain.js';
 import type { Question } from '../explain/question.js';
 import type { OpsPages } from '../listener/ops.js';

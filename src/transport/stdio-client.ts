@@ -1,5 +1,6 @@
 import type { SendOptions, ShutdownOptions, Transport, TransportFault, TransportOptions, TransportOutcome } from '../contract/transport.js';
 import { systemProcess } from '../system-process.js';
+import { errorObject, errorResponseText } from '../wire/rpc.js';
 import { childEnv } from './child-secrets.js';
 import type { PipeEnd, ProcessHandle } from './process-handle.js';
 import { startChild } from './stdio-child.js';
@@ -66,7 +67,7 @@ class StdioTransport implements Transport {
       if (broken.has(id)) return void (ended && broken.delete(id));
       if (!ended) broken.add(id);
       const message = `The server's answer is longer than max_line_bytes (${max_line_bytes}).`;
-      receive(Buffer.from(`{"jsonrpc":"2.0","id":${id},"error":{"code":-32603,"message":${JSON.stringify(message)}}}`));
+      receive(Buffer.from(errorResponseText(id, errorObject(-32603, message))));
     };
     child.pipe.onClose = (end) => closed(endOf(command, end, child));
     this.#child = child;

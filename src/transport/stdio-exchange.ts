@@ -3,7 +3,7 @@ import type { AnswerWriter, Call, EndReason, Exchange, HeaderList } from '../con
 import { CallDeadline, type CallTimes } from '../core/run/call-deadline.js';
 import { listenEnd } from '../core/run/listen.js';
 import { GatewayError } from '../errors/error.js';
-import { errorText } from '../errors/text.js';
+import { errorText } from '../wire/rpc.js';
 
 /** What an exchange needs of the connection that it is a part of. */
 export interface StdioLine extends CallTimes {

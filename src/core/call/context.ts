@@ -10,6 +10,7 @@ import type {
   LogLevel,
 } from '../../contract/handler.js';
 import type { Facts, Identity } from '../../contract/identity.js';
+import { notificationText } from '../../wire/rpc.js';
 import type { HandlerToken, WrapContext } from '../wrap/wrapper.js';
 import { ContextUnder } from './context-under.js';
 import { isObject } from './params.js';
@@ -89,15 +90,13 @@ export class CallContext implements HandlerContext, WrapContext {
     const token = this.#request.progress_token;
     if (token === undefined) return;
     const more = `${total !== undefined && Number.isFinite(total) ? `,"total":${total}` : ''}${message === undefined ? '' : `,"message":${JSON.stringify(message)}`}`;
-    this.#host.progress(
-      `{"jsonrpc":"2.0","method":"notifications/progress","params":{"progressToken":${token},"progress":${done}${more}}}`,
-    );
+    this.#host.progress(notificationText('notifications/progress', `{"progressToken":${token},"progress":${done}${more}}`));
   }
 
   log(level: LogLevel, data: JsonValue, logger?: string): void {
     if (this.#over || LEVELS.indexOf(level) < LEVELS.indexOf(wantedLevel(this.#request) ?? 'none')) return;
     const params = JSON.stringify(logger === undefined ? { level, data } : { level, logger, data });
-    this.#host.notify(`{"jsonrpc":"2.0","method":"notifications/message","params":${params}}`);
+    this.#host.notify(notificationText('notifications/message', params));
   }
 
   inputRequired(ask: Ask): InputRequired {

@@ -1,6 +1,7 @@
 import type { Meta } from '../../contract/content.js';
 import { CODES } from '../../errors/codes.js';
 import type { ProtocolFault } from '../../errors/error.js';
+import { errorObject } from '../../wire/rpc.js';
 import type { ServerRuntime } from '../define/server-runtime.js';
 import type { CoreRequest, ErrorReply, Reply } from './request.js';
 
@@ -25,7 +26,7 @@ export function faultReply(request: CoreRequest, fault: ProtocolFault): ErrorRep
 
 /** Any JSON-RPC error. */
 export function errorReply(request: CoreRequest, rpc: number, message: string, data: unknown, status: number): ErrorReply {
-  return { kind: 'error', json: JSON.stringify({ code: rpc, message, data }), rpc, status: request.dialect.status(status) };
+  return { kind: 'error', json: errorObject(rpc, message, data), rpc, status: request.dialect.status(status) };
 }
 
 /** Thrown where a handler's answer turns out to be a fault of the caller. */

@@ -1,7 +1,8 @@
 import type { HttpResponse } from '../../contract/http.js';
 import type { HeaderList } from '../../contract/runtime.js';
 import type { GatewayError } from '../../errors/error.js';
-import { errorText, lacksRetryAfter, retryAfter } from '../../errors/text.js';
+import { lacksRetryAfter, retryAfter } from '../../errors/retry-after.js';
+import { errorText } from '../../wire/rpc.js';
 
 /** An error as a JSON-RPC response; `id` as in `errorText`. */
 export function errorResponse(error: GatewayError, id: string | undefined, request_id: string): HttpResponse {

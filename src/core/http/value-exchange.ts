@@ -1,7 +1,7 @@
 import type { HttpResponse, HttpStream } from '../../contract/http.js';
 import type { AnswerWriter, EndReason, Exchange, HeaderList } from '../../contract/runtime.js';
 import { GatewayError } from '../../errors/error.js';
-import { errorText } from '../../errors/text.js';
+import { errorText } from '../../wire/rpc.js';
 import type { CallDeadline } from '../run/call-deadline.js';
 import type { PreparedCall } from './admit.js';
 import { emptyResponse, errorResponse, jsonResponse, toFields } from './response.js';

@@ -3,6 +3,7 @@ import type { AnswerWriter, Exchange, HeaderList } from '../../contract/runtime.
 import type { ErrorCode } from '../../errors/codes.js';
 import { GatewayError } from '../../errors/error.js';
 import type { CancelToken, Executor } from '../../executor/executor.js';
+import { errorResponseText, resultText } from '../../wire/rpc.js';
 import { CallContext, type CallHost } from '../call/context.js';
 import type { CoreRequest, Job, Reply } from '../call/request.js';
 import type { Round } from '../call/rounds.js';
@@ -157,8 +158,7 @@ export function sendReply(
   id: string,
   reply: Exclude<Reply, { readonly kind: 'ask' }>,
 ): void {
-  const member = reply.kind === 'result' ? 'result' : 'error';
-  const json = `{"jsonrpc":"2.0","id":${id},"${member}":${reply.json}}`;
+  const json = reply.kind === 'result' ? resultText(id, reply.json) : errorResponseText(id, reply.json);
   const outcome = reply.kind === 'result' ? reply.outcome : 'rpc_error';
   const rpc = reply.kind === 'error' ? reply.rpc : undefined;
   if (writer === undefined) {

@@ -1,7 +1,7 @@
 import type { Change, Wanted } from '../../contract/changes.js';
 import type { AnswerWriter, EndReason, Exchange } from '../../contract/runtime.js';
 import { GatewayError } from '../../errors/error.js';
-import { errorText } from '../../errors/text.js';
+import { errorText, notificationText, resultText } from '../../wire/rpc.js';
 import type { CoreEnvironment, CoreRequest } from '../call/request.js';
 import type { ServerRuntime } from '../define/server-runtime.js';
 
@@ -89,7 +89,7 @@ export class Subscription {
     if (this.#over) return;
     this.#wanted = wanted;
     const free = this.#send(
-      `{"jsonrpc":"2.0","method":"notifications/subscriptions/acknowledged","params":{"notifications":${filterOf(wanted)},${this.#tag}}}`,
+      notificationText('notifications/subscriptions/acknowledged', `{"notifications":${filterOf(wanted)},${this.#tag}}`),
     );
     if (wanted === undefined || source === undefined) return this.#complete('source');
     this.#pump(free, source).then(
@@ -150,7 +150,7 @@ export class Subscription {
     this.#over = true;
     const { id, server_info } = this.#options;
     const meta = `"${SUBSCRIPTION_KEY}":${id},"io.modelcontextprotocol/serverInfo":${server_info}`;
-    this.#send(`{"jsonrpc":"2.0","id":${id},"result":{"resultType":"complete","_meta":{${meta}}}}`);
+    this.#send(resultText(id, `{"resultType":"complete","_meta":{${meta}}}`));
     this.#writer.end(reason, 'ok');
   }
 
@@ -165,11 +165,9 @@ export class Subscription {
     const wanted = this.#wanted;
     if (change.kind === 'resource') {
       if (wanted?.uris.has(change.uri) !== true) return undefined;
-      return `{"jsonrpc":"2.0","method":"notifications/resources/updated","params":{"uri":${JSON.stringify(change.uri)},${this.#tag}}}`;
+      return notificationText('notifications/resources/updated', `{"uri":${JSON.stringify(change.uri)},${this.#tag}}`);
     }
-    return wanted?.[change.kind] === true
-      ? `{"jsonrpc":"2.0","method":"notifications/${change.kind}/list_changed","params":{${this.#tag}}}`
-      : undefined;
+    return wanted?.[change.kind] === true ? notificationText(`notifications/${change.kind}/list_changed`, `{${this.#tag}}`) : undefined;
   }
 
   get #tag(): string {

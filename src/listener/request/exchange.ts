@@ -6,7 +6,7 @@ import { settledCall } from '../../contract/runtime.js';
 import type { RequestOutcome, Telemetry } from '../../contract/telemetry.js';
 import { CallDeadline } from '../../core/run/call-deadline.js';
 import { GatewayError } from '../../errors/error.js';
-import { errorText } from '../../errors/text.js';
+import { errorText } from '../../wire/rpc.js';
 import type { Ticking, WorkView } from '../socket/connection.js';
 import { AnswerStream, EventStream } from './event-stream.js';
 import { type Refusal, sendBytes, sendRefusal, sendWhole } from './reply.js';

@@ -1,7 +1,8 @@
 import type { ServerResponse } from 'node:http';
 import type { HeaderInit } from '../../contract/gate.js';
 import type { HeaderList } from '../../contract/runtime.js';
-import { errorText, lacksRetryAfter, retryAfter } from '../../errors/text.js';
+import { lacksRetryAfter, retryAfter } from '../../errors/retry-after.js';
+import { errorText } from '../../wire/rpc.js';
 import type { Connection } from '../socket/connection.js';
 
 /** An error as it is told: status and JSON-RPC error object. */

@@ -1,5 +1,6 @@
 import type { Clock } from '../../contract/clock.js';
 import type { ErrorCode } from '../../errors/codes.js';
+import { requestText } from '../../wire/rpc.js';
 import type { Response } from './incoming.js';
 import type { Peer, Waiting } from './peer.js';
 
@@ -27,7 +28,7 @@ export function ask(peer: Peer, clock: Clock, method: string, params: string, ti
     told({ kind: 'timeout' });
   });
   const id = peer.open(waiting);
-  if (id !== undefined && peer.say(`{"jsonrpc":"2.0","id":${id},"method":${JSON.stringify(method)},"params":${params}}`)) return;
+  if (id !== undefined && peer.say(requestText(id, method, params))) return;
   if (id !== undefined) peer.forget(id);
   waiting.lost('UPSTREAM_ENDED');
 }

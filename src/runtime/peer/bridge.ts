@@ -2,6 +2,7 @@ import type { Clock } from '../../contract/clock.js';
 import type { Call, Exchange } from '../../contract/runtime.js';
 import { MODERN } from '../../dialect/methods.js';
 import { GatewayError } from '../../errors/error.js';
+import { resultText } from '../../wire/rpc.js';
 import type { Envelope } from '../../wire/scan.js';
 import type { ToolsLearner } from '../shared/tools-learner.js';
 import type { Handshake } from './handshake.js';
@@ -86,7 +87,7 @@ export class Bridge implements Audience {
     const said = instructions === undefined ? '' : `"instructions":${instructions},`;
     const members = `"supportedVersions":["${MODERN}"],"capabilities":${capabilities},${said}"ttlMs":0,"cacheScope":"private"`;
     const meta = `"_meta":{"io.modelcontextprotocol/serverInfo":${server_info}}`;
-    const json = `{"jsonrpc":"2.0","id":${id},"result":{"resultType":"complete",${members},${meta}}}`;
+    const json = resultText(id as string, `{"resultType":"complete",${members},${meta}}`);
     exchange.respond(200, ['content-type', 'application/json'], Buffer.from(json), 'ok');
   }
 }

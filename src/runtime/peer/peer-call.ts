@@ -140,7 +140,7 @@ export class PeerCall implements Waiting {
     // A handshake has no id here, and may not be cancelled (MCP 2025-11-25, Cancellation).
     if (this.#id === undefined) return;
     const params = `{"requestId":${this.#id},"reason":"${REASONS[reason] ?? 'The gateway ended the call.'}"}`;
-    this.#peer?.say(`{"jsonrpc":"2.0","method":"notifications/cancelled","params":${params}}`);
+    this.#peer?.notify('notifications/cancelled', params);
   }
 
   #fail(code: ErrorCode): void {

@@ -3,6 +3,7 @@ import type { Pipe, PipeEnd } from '../../transport/process-handle.js';
 import { withoutBom } from '../../wire/bytes.js';
 import { isId } from '../../wire/id.js';
 import type { LongLine } from '../../wire/line.js';
+import { errorObject, errorResponseText, notificationText, resultText } from '../../wire/rpc.js';
 import type { Envelope } from '../../wire/scan.js';
 import { type Response, readIncoming } from './incoming.js';
 
@@ -90,14 +91,19 @@ export class Peer {
     return this.send(Buffer.from(json));
   }
 
+  /** `params` is JSON text. */
+  notify(method: string, params?: string): void {
+    this.say(notificationText(method, params));
+  }
+
   /**
    * Answers a request of the peer for which there is no client: `ping` with an empty result (MCP 2025-11-25, Ping), all else with
    * `code`. A server may ask at any moment, during the handshake too, and wait for the answer before it goes on.
    */
   refuse({ id, method }: Envelope, why: string, code = -32601): void {
-    if (method === 'ping') return void this.say(`{"jsonrpc":"2.0","id":${id},"result":{}}`);
+    if (method === 'ping') return void this.say(resultText(id as string, '{}'));
     this.#options.refused(method);
-    this.say(`{"jsonrpc":"2.0","id":${id},"error":{"code":${code},"message":${JSON.stringify(why)}}}`);
+    this.say(errorResponseText(id, errorObject(code, why)));
   }
 
   /** Ends the pipe; whoever waits is told `code`. */
@@ -148,7 +154,7 @@ export class Peer {
   }
 
   #invalid(id: string, message: string): void {
-    this.say(`{"jsonrpc":"2.0","id":${id},"error":{"code":-32600,"message":"${message}"}}`);
+    this.say(errorResponseText(id, errorObject(-32600, message)));
   }
 
   /** What was meant to answer this request cannot be used. */

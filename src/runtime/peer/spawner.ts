@@ -1,6 +1,6 @@
 import type { Clock } from '../../contract/clock.js';
 import { GatewayError } from '../../errors/error.js';
-import { retryAfter } from '../../errors/text.js';
+import { retryAfter } from '../../errors/retry-after.js';
 import type { PipeEnd, ProcessHandle } from '../../transport/process-handle.js';
 import type { RatedLog } from '../../transport/rated-log.js';
 import { type JunkReason, Peer } from './peer.js';

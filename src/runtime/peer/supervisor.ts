@@ -235,7 +235,7 @@ export class Supervisor {
       const handshake = asked.response.outcome === 'rpc_error' ? undefined : readHandshake(asked.line);
       if (handshake === undefined) return this.#giveUp(started, 'exit');
       this.#era = 'legacy';
-      started.peer.say('{"jsonrpc":"2.0","method":"notifications/initialized"}');
+      started.peer.notify('notifications/initialized');
       this.#ready({ peer: started.peer, handshake });
     });
   }

@@ -5,6 +5,7 @@ import { MODERN, SERVED_REVISIONS } from '../../dialect/methods.js';
 import { TransportDriver } from '../../transport/driver.js';
 import type { Pipe, PipeEnd, ProcessHandle } from '../../transport/process-handle.js';
 import { createRatedLog, type RatedLog } from '../../transport/rated-log.js';
+import { errorObject, errorResponseText } from '../../wire/rpc.js';
 import { judgeAnswer } from '../../wire/summary.js';
 import type { JunkReason } from './peer.js';
 
@@ -157,8 +158,7 @@ export class TransportPipe implements ProcessHandle, Pipe {
   }
 
   #refuse(id: string, code: number, message: string): void {
-    if (!this.#closed)
-      this.onMessage(Buffer.from(`{"jsonrpc":"2.0","id":${id},"error":{"code":${code},"message":${JSON.stringify(message)}}}`));
+    if (!this.#closed) this.onMessage(Buffer.from(errorResponseText(id, errorObject(code, message))));
   }
 
   #message(message: WireMessage | Uint8Array | string): void {

@@ -1,7 +1,7 @@
 import type { Call, HeaderList } from '../../contract/runtime.js';
 import type { ErrorCode } from '../../errors/codes.js';
 import { GatewayError } from '../../errors/error.js';
-import { errorText } from '../../errors/text.js';
+import { errorText } from '../../wire/rpc.js';
 import { encodeSse } from '../../wire/sse.js';
 
 /** What went wrong toward an upstream: the code for the client, and for the log why, without an address or a header value. */

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { describe, test } from 'node:test';
 import { CODES, type ErrorCode } from '../../src/errors/codes.js';
 import { GatewayError } from '../../src/errors/error.js';
-import { errorText, lacksRetryAfter, retryAfter } from '../../src/errors/text.js';
+import { errorObject, errorResponseText, errorText, notificationText, requestText, resultText } from '../../src/wire/rpc.js';
 import { repositoryPath } from '../support/repository.js';
 
 describe('the text of an error', () => {
@@ -32,37 +32,14 @@ describe('the text of an error', () => {
   });
 });
 
-describe('Retry-After', () => {
-  test('is the least and 0 to 4 seconds more, each as often', () => {
-    for (const [least, first] of [
-      [undefined, 1],
-      [0, 1],
-      [1, 1],
-      [1.2, 2],
-      [30, 30],
-    ] as const) {
-      const drawn = [0, 0.2, 0.4, 0.6, 0.8, 1 - Number.EPSILON].map((draw) => Number(retryAfter(least, () => draw)));
-      assert.deepEqual(
-        drawn,
-        [0, 1, 2, 3, 4, 4].map((more) => first + more),
-      );
-    }
-  });
-
-  test('over many draws it is spread over the whole range and never outside', () => {
-    const counts = new Map<string, number>();
-    for (let n = 0; n < 5_000; n++) {
-      const value = retryAfter();
-      counts.set(value, (counts.get(value) ?? 0) + 1);
-    }
-    assert.deepEqual([...counts.keys()].sort(), ['1', '2', '3', '4', '5']);
-    for (const count of counts.values()) assert.ok(count > 700, String([...counts]));
-  });
-
-  test('goes with every 503 that has none', () => {
-    assert.equal(lacksRetryAfter(new GatewayError('OVERLOADED')), true);
-    assert.equal(lacksRetryAfter(new GatewayError('DEADLINE')), false);
-    for (const name of ['retry-after', 'Retry-After', 'RETRY-AFTER'])
-      assert.equal(lacksRetryAfter({ status: 503, headers: { [name]: '42' } }), false, name);
+describe('the text of a message', () => {
+  test('has ids, params, results and errors as they were given', () => {
+    assert.equal(requestText(1, 'ping', '{"a":1.0}'), '{"jsonrpc":"2.0","id":1,"method":"ping","params":{"a":1.0}}');
+    assert.equal(notificationText('notifications/initialized'), '{"jsonrpc":"2.0","method":"notifications/initialized"}');
+    assert.equal(notificationText('notifications/progress', '{}'), '{"jsonrpc":"2.0","method":"notifications/progress","params":{}}');
+    assert.equal(resultText('"\\u0061"', '{}'), '{"jsonrpc":"2.0","id":"\\u0061","result":{}}');
+    const error = errorObject(-32600, 'a "b"');
+    assert.equal(errorResponseText('1', error), '{"jsonrpc":"2.0","id":1,"error":{"code":-32600,"message":"a \\"b\\""}}');
+    assert.equal(errorResponseText(undefined, '{}'), '{"jsonrpc":"2.0","error":{}}');
   });
 });
