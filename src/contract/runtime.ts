@@ -47,14 +47,37 @@ export type AnswerOutcome = 'ok' | 'tool_error' | 'rpc_error' | 'refused' | 'ups
 /** Flat name, value, name, value … list of response header fields, names in lower case. */
 export type HeaderList = readonly string[];
 
-/** A writer of one open answer body. */
-export interface AnswerWriter {
-  /** Queues bytes. False: the reader is slow, stop until `onDrain`. More than `max_stream_buffer_bytes` queued closes the stream as `slow_consumer`. */
-  write(chunk: Uint8Array): boolean;
+/** The half of a writer that does not depend on what is written. */
+interface OpenAnswer {
   /** Sets what runs each time a slow reader has caught up. */
   onDrain(resume: () => void): void;
   /** Ends the answer. `reason` is `source` after a complete answer. Later writes are ignored. */
   end(reason: EndReason, outcome?: AnswerOutcome, rpc_code?: number): void;
+}
+
+/** A writer of one open JSON answer. */
+export interface AnswerWriter extends OpenAnswer {
+  /** Queues bytes. False: the reader is slow, stop until `onDrain`. More than `max_stream_buffer_bytes` queued closes the stream as `slow_consumer`. */
+  write(chunk: Uint8Array): boolean;
+}
+
+/** The fields of one event beside its data (HTML, "Server-sent events"). */
+export interface EventFields {
+  /** The event's type. */
+  readonly event?: string | undefined;
+  /** Empty resets the client's last event id. */
+  readonly id?: string | undefined;
+  /** Milliseconds. */
+  readonly retry?: number | undefined;
+}
+
+/** A writer of one open event stream. It takes messages; how they are framed, as events or as lines, is the writer's. */
+export interface MessageWriter extends OpenAnswer {
+  /**
+   * Queues one JSON-RPC message, JSON text, and is done with its bytes when it returns. An event has the type `message`, unless an upstream
+   * gave it `fields` of its own: then just those, and the message may be empty. Returns what `AnswerWriter.write` does.
+   */
+  write(message: Uint8Array | string, fields?: EventFields): boolean;
 }
 
 /**
@@ -85,8 +108,8 @@ export interface Exchange {
   respond(status: number, headers: HeaderList, body: Uint8Array, outcome: AnswerOutcome, rpc_code?: number): void;
   /** A JSON answer that is too large to hold: its head goes now, its bytes follow. `length` is the exact length if known. */
   stream(status: number, headers: HeaderList, length: number | undefined): AnswerWriter;
-  /** An event stream: its head goes at once. Each write is whole events; keep-alive comments go between writes only. Undefined: refused, no slot was free. */
-  events(headers: HeaderList): AnswerWriter | undefined;
+  /** An event stream: its head goes at once. Keep-alive comments go between messages only. Undefined: refused, no slot was free. */
+  events(headers: HeaderList): MessageWriter | undefined;
   /** 202 with an empty body, or another empty answer. */
   accept(status?: number, headers?: HeaderList): void;
   fail(error: GatewayError): void;

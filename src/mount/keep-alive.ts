@@ -1,4 +1,5 @@
 import type { Clock, Timer } from '../contract/clock.js';
+import { SSE_COMMENT } from '../wire/sse.js';
 
 /** The chunks of a stream, with a comment whenever none came for `period_ms`. Ends with them. */
 export async function* withKeepAlive(chunks: AsyncIterable<Uint8Array>, clock: Clock, period_ms: number): AsyncGenerator<Uint8Array> {
@@ -12,7 +13,7 @@ export async function* withKeepAlive(chunks: AsyncIterable<Uint8Array>, clock: C
       });
       const got = await Promise.race([next, silence]);
       timer?.cancel();
-      if (got === undefined) yield COMMENT;
+      if (got === undefined) yield SSE_COMMENT;
       else if (got.done === true) return;
       else {
         yield got.value;
@@ -23,5 +24,3 @@ export async function* withKeepAlive(chunks: AsyncIterable<Uint8Array>, clock: C
     await iterator.return?.();
   }
 }
-
-const COMMENT = Buffer.from(':\n\n');

@@ -1,5 +1,5 @@
 import type { Clock, Timer } from '../contract/clock.js';
-import type { AnswerWriter, Call, HeaderList } from '../contract/runtime.js';
+import type { Call, HeaderList, MessageWriter } from '../contract/runtime.js';
 import type { PreparedCall } from '../core/http/admit.js';
 import { ValueExchange } from '../core/http/value-exchange.js';
 import { CallDeadline, type CallTimes } from '../core/run/call-deadline.js';
@@ -19,7 +19,7 @@ export class MountExchange extends ValueExchange {
   readonly listens: boolean;
   readonly #call: Call;
   readonly #deadline: CallDeadline;
-  #writer: AnswerWriter | undefined;
+  #writer: MessageWriter | undefined;
   #expiry: Timer | undefined;
 
   constructor(prepared: PreparedCall, options: MountExchangeOptions) {
@@ -37,7 +37,7 @@ export class MountExchange extends ValueExchange {
     else if (expires_ms !== undefined) this.#untilExpiry(options.clock, expires_ms);
   }
 
-  override events(headers: HeaderList): AnswerWriter | undefined {
+  override events(headers: HeaderList): MessageWriter | undefined {
     this.#writer = super.events(headers);
     return this.#writer;
   }
@@ -60,7 +60,7 @@ export class MountExchange extends ValueExchange {
     if (this.ended || this.#writer === undefined) return this.leave();
     this.#deadline.stop('drain');
     if (this.ended) return;
-    this.#writer.write(Buffer.from(`event: message\ndata: ${listenEnd(this.#call.id as string)}\n\n`));
+    this.#writer.write(listenEnd(this.#call.id as string));
     this.#writer.end('drain');
   }
 

@@ -1,5 +1,5 @@
 import type { Clock } from '../contract/clock.js';
-import type { AnswerWriter, Call, EndReason, Exchange, HeaderList } from '../contract/runtime.js';
+import type { AnswerWriter, Call, EndReason, Exchange, HeaderList, MessageWriter } from '../contract/runtime.js';
 import { CallDeadline, type CallTimes } from '../core/run/call-deadline.js';
 import { listenEnd } from '../core/run/listen.js';
 import { GatewayError } from '../errors/error.js';
@@ -71,17 +71,17 @@ export class StdioExchange implements Exchange {
   }
 
   respond(_status: number, _headers: HeaderList, body: Uint8Array): void {
-    this.#last(Buffer.from(body.buffer, body.byteOffset, body.byteLength).toString('utf8'));
+    this.#last(toText(body));
   }
 
   stream(): AnswerWriter {
     throw new TypeError('a server in process answers whole, or by events');
   }
 
-  events(): AnswerWriter | undefined {
+  events(): MessageWriter | undefined {
     if (this.#over) return undefined;
     return {
-      write: (event) => !this.#over && this.#line.write(messageOf(event)),
+      write: (message) => !this.#over && this.#line.write(toText(message)),
       onDrain: (resume) => {
         this.#resume = resume;
       },
@@ -133,9 +133,7 @@ export class StdioExchange implements Exchange {
   }
 }
 
-const EVENT = 'event: message\ndata: ';
-
-/** The message of one event: a server in process writes them one by one, without line breaks. */
-function messageOf(event: Uint8Array): string {
-  return Buffer.from(event.buffer, event.byteOffset, event.byteLength).toString('utf8', EVENT.length).trimEnd();
+function toText(message: Uint8Array | string): string {
+  if (typeof message === 'string') return message;
+  return Buffer.from(message.buffer, message.byteOffset, message.byteLength).toString('utf8');
 }

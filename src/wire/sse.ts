@@ -1,3 +1,4 @@
+import type { EventFields } from '../contract/runtime.js';
 import { HeldBytes, joinBytes, NO_BYTES, withoutBom } from './bytes.js';
 
 export interface SseEvent {
@@ -138,35 +139,31 @@ export class SseParser {
   }
 }
 
-/** What one event says; `data` is a JSON text, or empty. */
-export interface SseFields {
-  readonly data: Uint8Array;
-  readonly event?: string | undefined;
-  readonly id?: string | undefined;
-  /** Milliseconds. */
-  readonly retry?: number | undefined;
-}
-
 /** A comment that clients ignore, in whole lines: legal between two events only. */
 export const SSE_COMMENT: Uint8Array = new TextEncoder().encode(':\n\n');
 
 /**
- * One event as bytes, with its blank line. All data is one `data:` line: LF and CR, in JSON only ever white space, become spaces,
- * so nothing in it can start a line or an event. CR, LF and NUL are taken out of `event` and `id`. An event without data is
- * its `retry` line alone; with an id it has an empty `data:` line, so that clients take the id.
+ * One event as bytes, with its blank line. `data` is a JSON text, or empty; without `fields` its type is `message`. All data is one
+ * `data:` line: LF and CR, in JSON only ever white space, become spaces, so nothing in it can start a line or an event. CR, LF and NUL
+ * are taken out of `event` and `id`. An event without data is its `retry` line alone; with an id it has an empty `data:` line, so that
+ * clients take the id.
  */
-export function encodeSse(fields: SseFields): Uint8Array {
-  const { data, event, id, retry } = fields;
-  const has_fields = event !== undefined || id !== undefined || retry !== undefined;
-  const head = has_fields ? toHead(fields) : DATA_LINE;
-  const bytes = new Uint8Array(head.length + data.length + 2);
+export function encodeSse(data: Uint8Array | string, fields: EventFields = MESSAGE): Uint8Array {
+  if (typeof data === 'string') {
+    // One copy of the text: most messages of a server in process come this way.
+    if (fields !== MESSAGE) return encodeSse(Buffer.from(data), fields);
+    const line = data.includes('\n') || data.includes('\r') ? data.replace(/[\r\n]/g, ' ') : data;
+    return Buffer.from(`${MESSAGE_HEAD}${line}\n\n`);
+  }
+  const head = headOf(data.length > 0, fields);
+  const bytes = Buffer.allocUnsafe(head.length + data.length + 2);
   bytes.set(head);
   bytes.set(data, head.length);
   blank(bytes, LF, head.length);
   blank(bytes, CR, head.length);
   bytes[bytes.length - 2] = LF;
   bytes[bytes.length - 1] = LF;
-  if (data.length > 0 || id !== undefined || retry === undefined) return bytes;
+  if (data.length > 0 || fields.id !== undefined || fields.retry === undefined) return bytes;
   return bytes.subarray(0, -1);
 }
 
@@ -180,6 +177,9 @@ const encoder = new TextEncoder();
 const ascii = (text: string): Uint8Array => encoder.encode(text);
 const [DATA, ID, EVENT, RETRY] = [ascii('data'), ascii('id'), ascii('event'), ascii('retry')];
 const DATA_LINE = ascii('data: ');
+const MESSAGE: EventFields = { event: 'message' };
+const MESSAGE_HEAD = 'event: message\ndata: ';
+const MESSAGE_HEAD_BYTES = ascii(MESSAGE_HEAD);
 const utf8 = new TextDecoder('utf-8', { ignoreBOM: true });
 
 function isField(line: Uint8Array, name: Uint8Array): boolean {
@@ -193,12 +193,15 @@ function fieldValue(line: Uint8Array, name_length: number): Uint8Array {
   return line.subarray(line[name_length + 1] === 0x20 ? name_length + 2 : name_length + 1);
 }
 
-function toHead({ data, event, id, retry }: SseFields): Uint8Array {
+function headOf(has_data: boolean, fields: EventFields): Uint8Array {
+  if (fields === MESSAGE) return MESSAGE_HEAD_BYTES;
+  const { event, id, retry } = fields;
+  if (event === undefined && id === undefined && retry === undefined) return DATA_LINE;
   let head = '';
   if (event !== undefined) head += `event: ${clean(event)}\n`;
   if (id !== undefined) head += `id: ${clean(id)}\n`;
   if (retry !== undefined) head += `retry: ${Math.max(0, Math.trunc(retry))}\n`;
-  if (data.length > 0) head += 'data: ';
+  if (has_data) head += 'data: ';
   else if (id !== undefined || retry === undefined) head += 'data:';
   return encoder.encode(head);
 }

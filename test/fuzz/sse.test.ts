@@ -101,7 +101,7 @@ test('any text that is written as an event is one event of one data line', () =>
       fc.string({ unit: fc.constantFrom('\n', '\r', '\0', 'data:', 'x', ' ') }),
       cuts,
       (data, id, sizes) => {
-        const bytes = Buffer.from(encodeSse({ data: Buffer.from(data), id, event: id }));
+        const bytes = Buffer.from(encodeSse(data, { id, event: id }));
         const clean = id.replace(/[\r\n\0]/g, '');
         const text = Buffer.from(data)
           .toString()

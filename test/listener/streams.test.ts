@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { connect } from 'node:net';
 import { describe, test } from 'node:test';
-import type { AnswerWriter, Call, Exchange } from '../../src/contract/runtime.js';
+import type { Call, Exchange, MessageWriter } from '../../src/contract/runtime.js';
 import { until } from '../support/e2e/until.js';
 import { type ListeningSetup, listening, SMALL_LIMITS } from '../support/listening.js';
 import { rawExchange } from '../support/raw.js';
@@ -16,7 +16,7 @@ function modern(method: string, id: string, extra = ''): string {
 const GET = 'GET /mcp HTTP/1.1\r\nHost: a\r\nAccept: text/event-stream\r\n\r\n';
 
 /** Opens the event stream of each call and hands the writer over. */
-function opening(writers: AnswerWriter[], reasons: string[] = []): (call: Call, exchange: Exchange) => void {
+function opening(writers: MessageWriter[], reasons: string[] = []): (call: Call, exchange: Exchange) => void {
   return (_call, exchange) => {
     exchange.onCancel((reason) => reasons.push(reason));
     const writer = exchange.events([]);
@@ -76,7 +76,7 @@ describe('event streams', () => {
         identity: { principal: head.headers.get('x-who') ?? '', issuer: 'i', scopes: new Set<string>() },
       }),
     };
-    const writers: AnswerWriter[] = [];
+    const writers: MessageWriter[] = [];
     const handle = opening(writers);
     return withListening({ gate, handle, limits: { max_subscriptions_per_caller: 2 } }, async (up) => {
       const open = (who: string): Promise<{ status: string; leave: () => void }> =>
@@ -138,7 +138,7 @@ describe('event streams', () => {
     const handle = (_call: Call, exchange: Exchange): void => {
       exchange.onCancel((reason) => reasons.push(reason));
       const writer = exchange.events([]);
-      const event = Buffer.from(`data: ${'x'.repeat(60_000)}\n\n`);
+      const event = 'x'.repeat(60_000);
       const pump = (): void => {
         while (reasons.length === 0) {
           if (writer?.write(event) !== true) {
@@ -166,7 +166,7 @@ describe('event streams', () => {
   test('one event larger than the bound reaches a healthy reader', () => {
     const handle = (_call: Call, exchange: Exchange): void => {
       const writer = exchange.events([]);
-      writer?.write(Buffer.from(`data: ${'x'.repeat(5_000_000)}\n\n`));
+      writer?.write('x'.repeat(5_000_000));
       writer?.onDrain(() => writer.end('source'));
     };
     return withListening({ handle }, async (up) => {
@@ -185,7 +185,7 @@ describe('event streams', () => {
       const pump = (): void => {
         while (sent < total) {
           sent++;
-          if (writer?.write(Buffer.from(`data: ${String(sent).padStart(6, '0')}${'x'.repeat(30_000)}\n\n`)) !== true) break;
+          if (writer?.write(`${String(sent).padStart(6, '0')}${'x'.repeat(30_000)}`) !== true) break;
         }
         if (sent === total) writer?.end('source');
       };

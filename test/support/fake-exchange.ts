@@ -1,5 +1,6 @@
-import type { AnswerOutcome, AnswerWriter, EndReason, Exchange, HeaderList } from '../../src/contract/runtime.js';
+import type { AnswerOutcome, AnswerWriter, EndReason, Exchange, HeaderList, MessageWriter } from '../../src/contract/runtime.js';
 import type { GatewayError } from '../../src/errors/error.js';
+import { encodeSse } from '../../src/wire/sse.js';
 
 /** How an exchange ended, as the client would have seen it. */
 export interface FakeAnswer {
@@ -102,15 +103,20 @@ class Fake implements FakeExchange {
   }
 
   stream(status: number, headers: HeaderList): AnswerWriter {
-    return this.#writer('stream', status, headers);
+    return { ...this.#writer('stream', status, headers), write: (chunk) => this.#took(chunk) };
   }
 
-  events(headers: HeaderList): AnswerWriter | undefined {
+  events(headers: HeaderList): MessageWriter | undefined {
     if (this.#init.refuse_events === true) {
       this.#finish({ by: 'fail', status: 503, headers: [], body: Buffer.alloc(0) });
       return undefined;
     }
-    return this.#writer('events', 200, headers);
+    const write: MessageWriter['write'] = (message, fields) => {
+      const event = encodeSse(message, fields);
+      if (!this.ended) this.writes.push(Buffer.from(event).toString());
+      return this.#took(event);
+    };
+    return { ...this.#writer('events', 200, headers), write };
   }
 
   accept(status = 202, headers: HeaderList = []): void {
@@ -148,18 +154,18 @@ class Fake implements FakeExchange {
     this.#cancel?.(reason);
   }
 
-  #writer(by: 'stream' | 'events', status: number, headers: HeaderList): AnswerWriter {
+  #took(chunk: Uint8Array): boolean {
+    if (this.ended) return true;
+    this.#chunks.push(Buffer.from(chunk));
+    if (this.#held) this.#queued += chunk.length;
+    this.peak_bytes = Math.max(this.peak_bytes, this.#queued);
+    for (const watcher of this.#watchers) watcher();
+    return this.#queued <= (this.#init.high_water_bytes ?? 16_384);
+  }
+
+  #writer(by: 'stream' | 'events', status: number, headers: HeaderList): Omit<AnswerWriter, 'write'> {
     this.#showHead({ status, headers });
     return {
-      write: (chunk) => {
-        if (this.ended) return true;
-        this.#chunks.push(Buffer.from(chunk));
-        if (by === 'events') this.writes.push(Buffer.from(chunk).toString());
-        if (this.#held) this.#queued += chunk.length;
-        this.peak_bytes = Math.max(this.peak_bytes, this.#queued);
-        for (const watcher of this.#watchers) watcher();
-        return this.#queued <= (this.#init.high_water_bytes ?? 16_384);
-      },
       onDrain: (resume) => {
         this.#drain = resume;
       },

@@ -97,7 +97,7 @@ test('data of one line in one chunk is not copied', () => {
 
 test('an event is written as one data line, whatever its text holds', () => {
   const write = (data: string, rest: { event?: string; id?: string; retry?: number } = {}): string =>
-    Buffer.from(encodeSse({ data: Buffer.from(data), ...rest })).toString();
+    Buffer.from(encodeSse(Buffer.from(data), rest)).toString();
   assert.equal(write('{"a":1}'), 'data: {"a":1}\n\n');
   assert.equal(write('{\n"a":\r\n1\r}'), 'data: { "a":  1 }\n\n');
   assert.equal(write('{}', { event: 'a\nb\0', id: 'x\r\ndata: evil', retry: 5 }), 'event: ab\nid: xdata: evil\nretry: 5\ndata: {}\n\n');
@@ -114,6 +114,12 @@ test('what was written is read back; the keep-alive comment is no event', () => 
     { data: '', id: 'x' },
     { data: ' s' },
   ];
-  const bytes = events.map(({ data, ...rest }) => Buffer.from(encodeSse({ data: Buffer.from(data ?? ''), ...rest })));
+  const bytes = events.map(({ data, ...rest }) => Buffer.from(encodeSse(data ?? '', rest)));
   assert.deepEqual(parse(bytes.flatMap((event) => [SSE_COMMENT, event, SSE_COMMENT])), events);
+});
+
+test('a message without fields of its own is an event of the type message, as text or as bytes', () => {
+  assert.equal(Buffer.from(encodeSse('{}')).toString(), 'event: message\ndata: {}\n\n');
+  for (const json of ['{"a":"é😀"}', '{\r\n"a":1}'])
+    assert.deepEqual(encodeSse(json), encodeSse(Buffer.from(json), { event: 'message' }), json);
 });

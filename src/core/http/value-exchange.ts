@@ -1,7 +1,8 @@
 import type { HttpResponse, HttpStream } from '../../contract/http.js';
-import type { AnswerWriter, EndReason, Exchange, HeaderList } from '../../contract/runtime.js';
+import type { AnswerWriter, EndReason, Exchange, HeaderList, MessageWriter } from '../../contract/runtime.js';
 import { GatewayError } from '../../errors/error.js';
 import { errorText } from '../../wire/rpc.js';
+import { encodeSse } from '../../wire/sse.js';
 import type { CallDeadline } from '../run/call-deadline.js';
 import type { PreparedCall } from './admit.js';
 import { emptyResponse, errorResponse, jsonResponse, toFields } from './response.js';
@@ -70,7 +71,7 @@ export class ValueExchange implements Exchange {
   respond(status: number, headers: HeaderList, body: Uint8Array): void {
     if (!this.#take()) return;
     if (this.#prepared.accepts_json || status !== 200) this.#resolve(jsonResponse(status, body, this.#request_id, toFields(headers)));
-    else this.#open([]).push(Buffer.concat([EVENT, body, END]));
+    else this.#open([]).push(encodeSse(body));
     this.#end();
   }
 
@@ -78,11 +79,11 @@ export class ValueExchange implements Exchange {
     throw new TypeError('a server in process answers whole, or by events');
   }
 
-  events(headers: HeaderList): AnswerWriter | undefined {
+  events(headers: HeaderList): MessageWriter | undefined {
     if (!this.#take()) return undefined;
     const stream = this.#open(headers);
     return {
-      write: (chunk) => stream.push(chunk),
+      write: (message, fields) => stream.push(encodeSse(message, fields)),
       onDrain: (resume) => stream.onDrain(resume),
       end: () => this.#end(),
     };
@@ -97,7 +98,7 @@ export class ValueExchange implements Exchange {
   fail(error: GatewayError): void {
     if (this.#over) return;
     if (this.#stream === undefined) this.#resolve(errorResponse(error, this.#id, this.#request_id));
-    else this.#stream.push(Buffer.concat([EVENT, Buffer.from(errorText(error, this.#id, this.#request_id)), END]));
+    else this.#stream.push(encodeSse(errorText(error, this.#id, this.#request_id)));
     this.#end();
   }
 
@@ -143,6 +144,4 @@ export class ValueExchange implements Exchange {
   }
 }
 
-const EVENT = Buffer.from('event: message\ndata: ');
-const END = Buffer.from('\n\n');
 const EVENT_FIELDS = { 'content-type': 'text/event-stream', 'cache-control': 'no-cache, no-transform', 'x-accel-buffering': 'no' };

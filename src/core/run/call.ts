@@ -1,5 +1,5 @@
 import type { Ask } from '../../contract/handler.js';
-import type { AnswerWriter, Exchange, HeaderList } from '../../contract/runtime.js';
+import type { Exchange, HeaderList, MessageWriter } from '../../contract/runtime.js';
 import type { ErrorCode } from '../../errors/codes.js';
 import { GatewayError } from '../../errors/error.js';
 import type { CancelToken, Executor } from '../../executor/executor.js';
@@ -28,7 +28,7 @@ export class RunningCall implements CallHost {
   #token: CancelToken | undefined;
   #asked: PendingInput | undefined;
   #stopped = false;
-  #writer: AnswerWriter | undefined;
+  #writer: MessageWriter | undefined;
   #slow = false;
   #latest: string | undefined;
 
@@ -137,7 +137,7 @@ export class RunningCall implements CallHost {
       this.#writer = this.#exchange.events([]);
       this.#writer?.onDrain(() => this.#resume());
     }
-    this.#slow = this.#writer?.write(Buffer.from(`event: message\ndata: ${json}\n\n`)) === false;
+    this.#slow = this.#writer?.write(json) === false;
   }
 
   #resume(): void {
@@ -154,7 +154,7 @@ const FAULTS: Readonly<Record<string, ErrorCode>> = { CANCELLED: 'DRAINING', SHU
 /** Sends an answer whole: as JSON, or as the last event of the stream that had begun. `id` is raw JSON text. */
 export function sendReply(
   exchange: Exchange,
-  writer: AnswerWriter | undefined,
+  writer: MessageWriter | undefined,
   id: string,
   reply: Exclude<Reply, { readonly kind: 'ask' }>,
 ): void {
@@ -165,6 +165,6 @@ export function sendReply(
     exchange.respond(reply.kind === 'error' ? reply.status : 200, JSON_HEADERS, Buffer.from(json), outcome, rpc);
     return;
   }
-  writer.write(Buffer.from(`event: message\ndata: ${json}\n\n`));
+  writer.write(json);
   writer.end('source', outcome, rpc);
 }

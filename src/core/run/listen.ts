@@ -1,5 +1,5 @@
 import type { Change, Wanted } from '../../contract/changes.js';
-import type { AnswerWriter, EndReason, Exchange } from '../../contract/runtime.js';
+import type { EndReason, Exchange, MessageWriter } from '../../contract/runtime.js';
 import { GatewayError } from '../../errors/error.js';
 import { errorText, notificationText, resultText } from '../../wire/rpc.js';
 import type { CoreEnvironment, CoreRequest } from '../call/request.js';
@@ -48,7 +48,7 @@ export interface SubscriptionSource {
  * before. It ends once: by its source or a drain with the completion, by a fault with an error, by its reader with nothing.
  */
 export class Subscription {
-  readonly #writer: AnswerWriter;
+  readonly #writer: MessageWriter;
   readonly #options: SubscriptionOptions;
   readonly #stop = new AbortController();
   #wanted: Wanted | undefined;
@@ -56,7 +56,7 @@ export class Subscription {
   #resume: (() => void) | undefined;
   #over = false;
 
-  private constructor(writer: AnswerWriter, options: SubscriptionOptions) {
+  private constructor(writer: MessageWriter, options: SubscriptionOptions) {
     this.#writer = writer;
     this.#options = options;
     writer.onDrain(() => {
@@ -175,7 +175,7 @@ export class Subscription {
   }
 
   #send(json: string): boolean {
-    return this.#writer.write(Buffer.from(`event: message\ndata: ${json}\n\n`));
+    return this.#writer.write(json);
   }
 }
 

@@ -1,15 +1,16 @@
 import type { ServerResponse } from 'node:http';
 import type { Clock } from '../../contract/clock.js';
 import type { Limits } from '../../contract/limits.js';
-import type { AnswerOutcome, AnswerWriter, EndReason } from '../../contract/runtime.js';
+import type { AnswerOutcome, EndReason, EventFields } from '../../contract/runtime.js';
 import type { StreamKind, Telemetry } from '../../contract/telemetry.js';
+import { encodeSse, SSE_COMMENT } from '../../wire/sse.js';
 import { ResponseWriter } from './response-writer.js';
 
 /** Told once when a stream is over on our side. */
 export type StreamEnded = (reason: EndReason, outcome: AnswerOutcome | undefined, rpc_code: number | undefined) => void;
 
 /** A long JSON answer on its way to a reader that may be slow. */
-export class AnswerStream implements AnswerWriter {
+export class AnswerStream {
   protected readonly outlet: ResponseWriter;
   protected over = false;
   readonly #response: ServerResponse;
@@ -27,7 +28,7 @@ export class AnswerStream implements AnswerWriter {
     return this.outlet.buffered_bytes;
   }
 
-  write(chunk: Uint8Array | string): boolean {
+  write(chunk: Uint8Array): boolean {
     if (this.over) return false;
     this.#moved();
     // One event may be larger than the bound; what must not happen is that more is queued behind it.
@@ -85,17 +86,17 @@ export class EventStream extends AnswerStream {
     options.telemetry.streamOpened(options.route, options.kind);
   }
 
-  override write(chunk: Uint8Array | string): boolean {
+  override write(message: Uint8Array | string, fields?: EventFields): boolean {
     if (this.over) return false;
     this.#written_ms = this.#options.clock.mono_ms();
     this.#options.telemetry.streamEvents(this.#options.route, this.#options.kind, 1);
-    return super.write(chunk);
+    return super.write(encodeSse(message, fields));
   }
 
-  /** Writes one last message and ends. `json` has no line breaks. */
-  last(json: string, reason: EndReason, outcome?: AnswerOutcome, rpc_code?: number): void {
+  /** Writes one last message and ends. */
+  last(message: Uint8Array | string, reason: EndReason, outcome?: AnswerOutcome, rpc_code?: number): void {
     if (this.over) return;
-    this.write(`event: message\ndata: ${json}\n\n`);
+    this.write(message);
     this.end(reason, outcome, rpc_code);
   }
 
@@ -113,7 +114,7 @@ export class EventStream extends AnswerStream {
     if (expires_at_ms !== undefined && clock.now_ms() >= expires_at_ms) return this.end('identity_expired');
     if (limits.sse_keepalive_ms > 0 && now_ms - this.#written_ms >= limits.sse_keepalive_ms && !this.outlet.blocked) {
       this.#written_ms = now_ms;
-      this.outlet.write(':\n\n');
+      this.outlet.write(SSE_COMMENT);
     }
   }
 }

@@ -126,7 +126,7 @@ export class CallExchange implements Exchange, Ticking {
     return this.#stream;
   }
 
-  events(headers: HeaderList): AnswerWriter | undefined {
+  events(headers: HeaderList): EventStream | undefined {
     const response = this.#take('ok', undefined);
     if (response === undefined) return undefined;
     const kind = streamKind(this.#call);
@@ -135,7 +135,7 @@ export class CallExchange implements Exchange, Ticking {
     response.flushHeaders();
     this.#asked.connection.phase = 'streaming';
     if (kind !== 'response') this.#asked.connection.forgetArrival();
-    this.#stream = new EventStream(response, {
+    const stream = new EventStream(response, {
       limits: this.#env.limits,
       clock: this.#env.clock,
       telemetry: this.#env.telemetry,
@@ -144,7 +144,8 @@ export class CallExchange implements Exchange, Ticking {
       expires_at_ms: kind === 'response' ? undefined : this.#call?.identity?.expires_at_ms,
       ended: (reason, result, code) => this.#streamEnded(reason, result, code),
     });
-    return this.#stream;
+    this.#stream = stream;
+    return stream;
   }
 
   accept(status = 202, headers: HeaderList = []): void {
@@ -242,16 +243,8 @@ export class CallExchange implements Exchange, Ticking {
     this.#answered = false;
     const outcome = this.#outcome === 'cancelled' ? 'ok' : (this.#outcome as AnswerOutcome);
     const code = this.#rpc_code;
-    const writer = this.events(headers.filter((_, i) => headers[i - (i % 2)] !== 'content-type')) as EventStream | undefined;
-    // Between the tokens of a JSON text a line break is white space; in an event it would end the line.
-    writer?.last(
-      Buffer.from(body)
-        .toString('utf8')
-        .replace(/[\r\n]/g, ' '),
-      'source',
-      outcome,
-      code,
-    );
+    const writer = this.events(headers.filter((_, i) => headers[i - (i % 2)] !== 'content-type'));
+    writer?.last(body, 'source', outcome, code);
   }
 
   #streamEnded(reason: EndReason, outcome: AnswerOutcome | undefined, rpc_code: number | undefined): void {

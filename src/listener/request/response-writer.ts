@@ -35,7 +35,7 @@ export class ResponseWriter {
   }
 
   /** False: wait for the resume. */
-  write(chunk: Uint8Array | string): boolean {
+  write(chunk: Uint8Array): boolean {
     if (this.#response.write(chunk)) return true;
     if (!this.#listening) {
       this.#listening = true;

@@ -1,18 +1,23 @@
-import type { AnswerOutcome, AnswerWriter, EndReason } from '../../contract/runtime.js';
+import type { AnswerOutcome, EndReason, EventFields, MessageWriter } from '../../contract/runtime.js';
+
+/** What a writer of bytes and one of messages have in common. */
+interface Target extends Pick<MessageWriter, 'onDrain' | 'end'> {
+  write(bytes: Uint8Array, fields?: EventFields): boolean;
+}
 
 /**
- * Stands before an `AnswerWriter` and keeps its promise: after a write that said "slow" nothing is written until the reader has
- * caught up. What one read of the upstream still holds waits here, at most a read and an event; an end waits behind it.
+ * Stands before an `AnswerWriter` or a `MessageWriter` and keeps its promise: after a write that said "slow" nothing is written until
+ * the reader has caught up. What one read of the upstream still holds waits here, at most a read and an event; an end waits behind it.
  */
 export class BackpressureWriter {
-  readonly #writer: AnswerWriter;
+  readonly #writer: Target;
   readonly #source: { resume(): void };
-  #pending: Uint8Array[] | undefined;
+  #pending: { readonly bytes: Uint8Array; readonly fields: EventFields | undefined }[] | undefined;
   #end: (() => void) | undefined;
   #blocked = false;
 
   /** `source.resume` asks the upstream for more. */
-  constructor(writer: AnswerWriter, source: { resume(): void }) {
+  constructor(writer: Target, source: { resume(): void }) {
     this.#writer = writer;
     this.#source = source;
     writer.onDrain(() => this.#drained());
@@ -23,9 +28,9 @@ export class BackpressureWriter {
     return this.#blocked;
   }
 
-  write(bytes: Uint8Array): void {
-    if (this.#blocked) (this.#pending ??= []).push(bytes);
-    else this.#blocked = !this.#writer.write(bytes);
+  write(bytes: Uint8Array, fields?: EventFields): void {
+    if (this.#blocked) (this.#pending ??= []).push({ bytes, fields });
+    else this.#blocked = !this.#writer.write(bytes, fields);
   }
 
   end(reason: EndReason, outcome?: AnswerOutcome, rpc_code?: number): void {
@@ -37,7 +42,7 @@ export class BackpressureWriter {
     this.#blocked = false;
     const waiting = this.#pending;
     this.#pending = undefined;
-    for (const bytes of waiting ?? []) this.write(bytes);
+    for (const { bytes, fields } of waiting ?? []) this.write(bytes, fields);
     if (this.#blocked) return;
     this.#end?.();
     this.#source.resume();

@@ -1,8 +1,10 @@
-import type { AnswerOutcome, AnswerWriter, EndReason } from '../../contract/runtime.js';
+import type { AnswerOutcome, EndReason, EventFields, MessageWriter } from '../../contract/runtime.js';
+import { GatewayError } from '../../errors/error.js';
 import { withoutBom } from '../../wire/bytes.js';
-import { encodeSse, type SseEvent, SseParser, type SseParserOptions } from '../../wire/sse.js';
+import { errorText } from '../../wire/rpc.js';
+import { type SseEvent, SseParser, type SseParserOptions } from '../../wire/sse.js';
 import { judgeAnswer, type Answer as Verdict } from '../../wire/summary.js';
-import { errorEvent, reasonOf } from '../shared/faults.js';
+import { reasonOf } from '../shared/faults.js';
 import { type Answer, type AnswerHost, ownAnswer } from './answer.js';
 import { BackpressureWriter } from './backpressure-writer.js';
 
@@ -19,7 +21,7 @@ export class EventAnswer implements Answer, SseParserOptions {
   #over = false;
   #resumable = false;
 
-  constructor(host: AnswerHost, writer: AnswerWriter) {
+  constructor(host: AnswerHost, writer: MessageWriter) {
     this.#host = host;
     this.#writer = new BackpressureWriter(writer, host);
     this.max_event_bytes = host.parts.max_event_bytes;
@@ -45,7 +47,7 @@ export class EventAnswer implements Answer, SseParserOptions {
     if (event.id !== undefined && event.id !== '') this.#resumable = call.era === 'legacy';
     if (!event.has_data || event.data.length === 0) {
       // A legacy server primes a stream with an id and no data, so that its client can come back for the rest.
-      if (call.era === 'legacy' && (event.id !== undefined || event.retry !== undefined)) this.#write(event);
+      if (call.era === 'legacy' && (event.id !== undefined || event.retry !== undefined)) this.#writer.write(event.data, event);
       return;
     }
     const data = withoutBom(event.data);
@@ -54,11 +56,10 @@ export class EventAnswer implements Answer, SseParserOptions {
     const final = verdict.kind === 'response' && call.kind === 'request';
     const own = final ? ownAnswer(call, data, verdict, false) : data;
     if (own === undefined) return this.#host.note('UPSTREAM_BROKEN', 'an event does not answer this call; dropped');
-    const told = own === event.data ? event : { ...event, data: own };
-    this.#write(told);
+    this.#writer.write(own, event);
     if (verdict.progress) exchange.progressed();
     else if (verdict.kind === 'request' && call.era === 'legacy') exchange.inputRequested();
-    if (final) this.#final(told, verdict);
+    if (final) this.#final(own, verdict);
   }
 
   onTooLarge(): void {
@@ -66,15 +67,11 @@ export class EventAnswer implements Answer, SseParserOptions {
     this.#host.abort();
   }
 
-  #final(event: SseEvent, verdict: Verdict): void {
+  #final(answer: Uint8Array, verdict: Verdict): void {
     const { call, parts } = this.#host;
     this.#finish('source', verdict.outcome, verdict.rpc_code);
-    if (call.method === 'tools/list' && verdict.outcome === 'ok') parts.tools.learn(call.route.path, event.data);
+    if (call.method === 'tools/list' && verdict.outcome === 'ok') parts.tools.learn(call.route.path, answer);
     this.#host.release();
-  }
-
-  #write(event: SseEvent): void {
-    this.#writer.write(encodeSse(event));
   }
 
   /** The upstream's half is over and the response to a request was not in it. */
@@ -90,7 +87,9 @@ export class EventAnswer implements Answer, SseParserOptions {
   #cut(reason: string): void {
     if (this.#over) return;
     this.#host.note('UPSTREAM_BROKEN', reason);
-    if (this.#host.call.kind === 'request') this.#writer.write(errorEvent(this.#host.call, 'UPSTREAM_BROKEN'));
+    const { kind, id, head } = this.#host.call;
+    // It answers the call, so no client waits for a result that never comes.
+    if (kind === 'request') this.#writer.write(Buffer.from(errorText(new GatewayError('UPSTREAM_BROKEN'), id, head.id)), UNTYPED);
     this.#finish('error', 'upstream_error');
   }
 
@@ -99,3 +98,6 @@ export class EventAnswer implements Answer, SseParserOptions {
     this.#writer.end(reason, outcome, rpc_code);
   }
 }
+
+/** An event of the default type, as upstreams send theirs. */
+const UNTYPED: EventFields = {};

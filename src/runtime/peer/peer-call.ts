@@ -1,8 +1,7 @@
-import type { AnswerWriter, Call, EndReason, Exchange, HeaderList } from '../../contract/runtime.js';
+import type { Call, EndReason, Exchange, HeaderList, MessageWriter } from '../../contract/runtime.js';
 import type { ErrorCode } from '../../errors/codes.js';
 import { GatewayError } from '../../errors/error.js';
 import { memberAt, splice } from '../../wire/edit.js';
-import { encodeSse } from '../../wire/sse.js';
 import type { ToolsLearner } from '../shared/tools-learner.js';
 import { type Response, SUBSCRIPTION_KEY } from './incoming.js';
 import { toPeer } from './outgoing.js';
@@ -29,7 +28,7 @@ export class PeerCall implements Waiting {
   readonly #options: PeerCallOptions;
   #peer: Peer | undefined;
   #id: number | undefined;
-  #writer: AnswerWriter | undefined;
+  #writer: MessageWriter | undefined;
   #slow = false;
   #latest: Uint8Array | undefined;
   #over = false;
@@ -75,7 +74,7 @@ export class PeerCall implements Waiting {
     if (this.#writer === undefined) this.#exchange.respond(status, [...JSON_HEADERS, ...headers], body, outcome, rpc_code);
     else {
       this.#flush();
-      this.#writer.write(encodeSse({ event: 'message', data: body }));
+      this.#writer.write(body);
       this.#writer.end('source', outcome, rpc_code);
     }
     if (this.call.method === 'tools/list' && outcome === 'ok') this.#options.tools.learn(this.call.route.path, body);
@@ -90,8 +89,7 @@ export class PeerCall implements Waiting {
     if (token === undefined) return;
     this.#exchange.progressed();
     if (!this.carries) return;
-    const told = splice(line, [{ from: token.value, to: token.to, text: progress_token as string }]);
-    this.#latest = encodeSse({ event: 'message', data: told });
+    this.#latest = splice(line, [{ from: token.value, to: token.to, text: progress_token as string }]);
     if (!this.#slow) this.#flush();
   }
 
@@ -101,7 +99,7 @@ export class PeerCall implements Waiting {
 
   /** Sends a message of the peer on this call's own stream; false when that cannot be. */
   carry(line: Uint8Array): boolean {
-    return this.carries && this.#write(encodeSse({ event: 'message', data: line }));
+    return this.carries && this.#write(line);
   }
 
   /** As `carry`, for what may go another way: false also while the reader is behind. */
@@ -159,8 +157,7 @@ export class PeerCall implements Waiting {
     if (this.call.method !== 'subscriptions/listen') return;
     const member = memberAt(line, 'params', '_meta', SUBSCRIPTION_KEY);
     if (member === undefined) return;
-    const told = splice(line, [{ from: member.value, to: member.to, text: this.call.id as string }]);
-    this.#write(encodeSse({ event: 'message', data: told }));
+    this.#write(splice(line, [{ from: member.value, to: member.to, text: this.call.id as string }]));
   }
 
   #flush(): void {
@@ -169,14 +166,14 @@ export class PeerCall implements Waiting {
     if (latest !== undefined) this.#write(latest);
   }
 
-  #write(event: Uint8Array): boolean {
+  #write(message: Uint8Array): boolean {
     const writer = this.#open();
     if (writer === undefined) return false;
-    this.#slow = !writer.write(event);
+    this.#slow = !writer.write(message);
     return true;
   }
 
-  #open(): AnswerWriter | undefined {
+  #open(): MessageWriter | undefined {
     if (this.#writer !== undefined || !this.#exchange.accepts_events || this.#exchange.ended) return this.#writer;
     this.#writer = this.#exchange.events([]);
     this.#writer?.onDrain(() => {

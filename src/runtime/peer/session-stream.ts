@@ -1,5 +1,4 @@
-import type { AnswerWriter, Exchange } from '../../contract/runtime.js';
-import { encodeSse } from '../../wire/sse.js';
+import type { Exchange, MessageWriter } from '../../contract/runtime.js';
 
 /**
  * The GET event stream of one legacy session (MCP 2025-11-25, "Listening for Messages from the Server"). One at a time: a client
@@ -7,7 +6,7 @@ import { encodeSse } from '../../wire/sse.js';
  * of 256 KiB together.
  */
 export class SessionStream {
-  #writer: AnswerWriter | undefined;
+  #writer: MessageWriter | undefined;
   #slow = false;
   #waiting: Uint8Array[] = [];
   #waiting_bytes = 0;
@@ -67,7 +66,7 @@ export class SessionStream {
   }
 
   #write(line: Uint8Array): void {
-    this.#slow = this.#writer?.write(encodeSse({ event: 'message', data: line })) === false;
+    this.#slow = this.#writer?.write(line) === false;
   }
 }
 

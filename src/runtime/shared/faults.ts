@@ -1,8 +1,5 @@
-import type { Call, HeaderList } from '../../contract/runtime.js';
+import type { HeaderList } from '../../contract/runtime.js';
 import type { ErrorCode } from '../../errors/codes.js';
-import { GatewayError } from '../../errors/error.js';
-import { errorText } from '../../wire/rpc.js';
-import { encodeSse } from '../../wire/sse.js';
 
 /** What went wrong toward an upstream: the code for the client, and for the log why, without an address or a header value. */
 export interface UpstreamFault {
@@ -43,9 +40,4 @@ export function errorHeaders(relayed: HeaderList): Record<string, string> {
     headers[name] = Object.hasOwn(headers, name) ? `${headers[name]}, ${value}` : value;
   }
   return headers;
-}
-
-/** The error event that ends a stream which had begun: it answers the call, so no client waits for a result that never comes. */
-export function errorEvent(call: Call, code: ErrorCode): Uint8Array {
-  return encodeSse({ data: Buffer.from(errorText(new GatewayError(code), call.id, call.head.id)) });
 }
