@@ -1,4 +1,4 @@
-// A program of its own: it waits at the other end of a pipe of the gateway's, which closes with the gateway however that ends, and
+// A separate program: it waits at the other end of a pipe of the gateway, which closes however the gateway ends, and
 // then ends the process groups that are left: SIGTERM, and SIGKILL two seconds later. A line of input is +GROUP or -GROUP.
 const groups = new Set<number>();
 let held = '';

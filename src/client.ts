@@ -62,7 +62,7 @@ export interface LoadTransportOptions extends Partial<TransportHost> {
 
 /**
  * Loads a third party's transport, `npm:package[/subpath]` or `file:path`, for `connect({ transport })`. Rejects with ConfigError when
- * the module or its options are not right, with TypeError when what it opens is no transport.
+ * the module or its options are not right, with TypeError when what it opens is not a transport.
  */
 export async function loadTransport(module: string, options: LoadTransportOptions = {}): Promise<Transport> {
   const { folder = '.', log = SILENT, clock = systemClock } = options;

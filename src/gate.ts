@@ -1,4 +1,4 @@
-// What a gate is written against: `import { Type, defineGate } from 'portcullis/gate'`.
+// The API for gates: `import { Type, defineGate } from 'portcullis/gate'`.
 import type { GateModule } from './contract/gate.js';
 import type { TSchema } from './contract/options.js';
 

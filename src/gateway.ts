@@ -44,7 +44,7 @@ export interface GatewayParts {
   readonly host?: ProcessHost;
   /** The way to issuers, gates' services, collectors and https upstreams. Default: directly. */
   readonly egress?: TunnelEgress;
-  /** Reads the config anew for a reload; throws ConfigError. Absent: there is nothing to reload. */
+  /** Reads the config for a reload; throws ConfigError. Absent: nothing can be reloaded. */
   readonly reread?: () => LoadedConfig | Promise<LoadedConfig>;
 }
 
@@ -65,7 +65,7 @@ export interface Gateway {
   drain(): Promise<DrainResult>;
   /** Ends everything now. */
   close(): Promise<void>;
-  /** Resolves once the gateway is closed, whoever asked for it. */
+  /** Resolves once the gateway is closed, for whatever reason. */
   readonly closed: Promise<void>;
 }
 
@@ -137,7 +137,7 @@ export function assembleGateway(loaded: LoadedConfig, parts: GatewayParts): Gate
       announce(log, config, version, url, public_url, ops_url, loaded.warnings);
     } catch (error) {
       await close();
-      // Of what was bound after a close that came during the start, nobody else knows.
+      // Nothing else holds a listener that was bound after a close during startup.
       listener.drain.killNow();
       await ops?.close();
       throw error;
@@ -150,7 +150,7 @@ export function assembleGateway(loaded: LoadedConfig, parts: GatewayParts): Gate
 
   const reload = async (): Promise<ReloadResult> => {
     const { reread } = parts;
-    if (reread === undefined) throw new Error('this gateway was given its config as an object: there is no file to read again');
+    if (reread === undefined) throw new Error('this gateway received its config as an object, so it has no file to reload');
     return reloads.follow(() => reloadWith(reread));
   };
 
@@ -236,7 +236,7 @@ export function assembleGateway(loaded: LoadedConfig, parts: GatewayParts): Gate
   };
 }
 
-/** What the audit and the traces have left to tell is told within this time. */
+/** Audit lines and spans that remain are written within this time. */
 const TELL_CLOSE_MS = 2000;
 
 async function readAgain(reread: NonNullable<GatewayParts['reread']>, snapshots: Snapshots): Promise<LoadedConfig> {

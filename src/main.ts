@@ -47,7 +47,7 @@ try {
   process.exitCode = await runProgram(buildProgram(io), process.argv.slice(2), io);
 } finally {
   clearInterval(hold);
-  // A write that nobody takes would keep the process for ever, and standard output cannot be destroyed.
+  // A blocked write would keep the process alive for ever, and standard output cannot be destroyed.
   if (claimed && process.stdout.writableLength > 0) process.exit();
   // So would a connection that its peer does not close, or a module that keeps a timer. Output that is still read is waited for.
   const end = setInterval(() => process.stdout.writableLength === 0 && process.exit(), LINGER_MS);

@@ -1,4 +1,4 @@
-// What a server is written with: `import { defineServer } from 'portcullis/server'`.
+// The API for servers: `import { defineServer } from 'portcullis/server'`.
 export type { Change, ChangeContext, ChangeSource, Hub, Published, Wanted } from './contract/changes.js';
 export type { Era } from './contract/claims.js';
 export type { Clock } from './contract/clock.js';

@@ -9,7 +9,7 @@ export const systemClock: Clock = {
   interval: (period_ms, run) => owned(setInterval(run, period_ms)),
 };
 
-/** The same, but a timer keeps the process alive until it fires or is cancelled: whoever awaits its outcome gets it. */
+/** The same, but a timer keeps the process alive until it fires or is cancelled, so that an awaited outcome arrives. */
 export const holdingClock: Clock = {
   ...systemClock,
   timer: (delay_ms, run) => held(setTimeout(run, delay_ms)),

@@ -1,4 +1,4 @@
-// What a gate is tested with: `import { makeHead, openGate } from 'portcullis/testing'`. No server, no socket, no real time.
+// Test helpers for gates: `import { makeHead, openGate } from 'portcullis/testing'`. No server, no socket, no real time.
 export { makeClock, type TestClock } from './testing/clock.js';
 export { type HeadInit, makeContext, makeHead, makeIdentity } from './testing/head.js';
 export { type HostInit, makeHost, openGate, type TestHost } from './testing/host.js';

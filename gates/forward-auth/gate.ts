@@ -38,11 +38,11 @@ export const gate = defineGate({
       meaning: 'The service answered 401.',
       remedy: 'Send the credential that the challenge asks for.',
     },
-    FORWARD_AUTH_FORBIDDEN: { status: 403, meaning: 'The service answered 403.', remedy: 'Ask whoever runs the service for access.' },
+    FORWARD_AUTH_FORBIDDEN: { status: 403, meaning: 'The service answered 403.', remedy: 'Ask the operator of the service for access.' },
     FORWARD_AUTH_HEADER_REPEATED: { status: 400, meaning: 'A field of request_headers came more than once.', remedy: 'Send it once.' },
     FORWARD_AUTH_BROKEN: {
       status: 502,
-      meaning: 'The service’s answer is no verdict: another status, or identity headers that are missing, repeated or not in UTF-8.',
+      meaning: 'The service’s answer is not a decision: another status, or identity headers that are missing, repeated or not in UTF-8.',
       remedy: 'Check the service and the identity headers.',
     },
     FORWARD_AUTH_UNREACHABLE: {

@@ -36,7 +36,7 @@ export const Options = Type.Object(
           client_header: Type.Optional(HeaderName('The client or workload.')),
           issuer: Type.String({ default: 'forward-auth', pattern: '^[^#\\s]{1,512}$', description: 'Issuer of the identity.' }),
         },
-        { additionalProperties: false, description: 'Left out: the service admits and refuses, but identifies nobody.' },
+        { additionalProperties: false, description: 'Absent: the service admits and refuses, but does not identify the caller.' },
       ),
     ),
     ca_file: Type.Optional(Type.String({ minLength: 1, description: 'PEM file of the CAs that the service’s certificate chains to.' })),

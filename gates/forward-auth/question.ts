@@ -25,7 +25,7 @@ const RESERVED = new Set([
 ]);
 
 /**
- * Builds what the service is told: the allowlisted fields of the client, the fixed ones, and what is asked for as
+ * Builds the request to the service: the allowlisted client fields, the fixed ones, and the requested method and tool as
  * X-Forwarded-Method, -Uri (path and query as received), -Host, -Proto (of the route's public URL) and -For (the client's address).
  * Undefined: an allowlisted field came more than once. Throws an Error for a reserved or doubly configured name.
  */

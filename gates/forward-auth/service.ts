@@ -17,7 +17,7 @@ export interface Answer {
 }
 
 export interface Service {
-  /** Rejects when there is no complete answer within `timeout_ms`, or when `signal` aborts. */
+  /** Rejects without a complete answer within `timeout_ms`, or when `signal` aborts. */
   ask(question: Question, signal: AbortSignal): Promise<Answer>;
   /** Cuts the connections; open questions reject. */
   close(): Promise<void>;

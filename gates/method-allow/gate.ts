@@ -113,7 +113,7 @@ function matches(parts: readonly string[], text: string): boolean {
 }
 
 /**
- * True when a URI has a `.` or `..` segment, written out, escaped, escaped twice or with backslashes: whoever resolves it ends up
+ * True when a URI has a `.` or `..` segment, written out, escaped, escaped twice or with backslashes: a server that resolves it ends up
  * elsewhere than where the text seems to point (RFC 3986 section 5.2.4).
  */
 export function climbs(uri: string): boolean {

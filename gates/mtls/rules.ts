@@ -63,8 +63,8 @@ function checkHeaders(options: MtlsOptions, problems: string[]): void {
   ] as const) {
     if (name === undefined) continue;
     const lower = name.toLowerCase();
-    if (TAKEN.has(lower)) problems.push(`${option}: ${name} has a meaning of its own in HTTP; choose another name`);
-    if (seen.has(lower)) problems.push(`${option}: ${name} is named twice; each value needs a header of its own`);
+    if (TAKEN.has(lower)) problems.push(`${option}: ${name} already has a meaning in HTTP; choose another name`);
+    if (seen.has(lower)) problems.push(`${option}: ${name} is named twice; each value needs its own header`);
     seen.add(lower);
   }
 }

@@ -1,7 +1,7 @@
 import { fieldText } from 'portcullis/gate';
 import { type Fault, malformed } from './codes.js';
 
-/** One element of `x-forwarded-client-cert`, added by one proxy: the values of each key, in lower case, as often as it came. */
+/** One element of `x-forwarded-client-cert`, added by one proxy: the values of each key, in lower case, one per occurrence. */
 export type XfccElement = ReadonlyMap<string, readonly string[]>;
 
 /** Elements of one header, and pairs of all of them, before it is refused. */

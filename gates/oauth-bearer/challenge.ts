@@ -19,7 +19,7 @@ export const codes = {
   },
   TOKEN_TOO_LONG: {
     status: 431,
-    meaning: 'The token is longer than max_token_bytes. There is no challenge: a new login would bring the same token.',
+    meaning: 'The token is longer than max_token_bytes. The answer has no challenge: a new login would bring the same token.',
     remedy: 'Have the authorization server put less into the token (groups, roles), or raise max_token_bytes.',
   },
   SCOPE_INSUFFICIENT: {

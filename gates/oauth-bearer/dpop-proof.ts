@@ -9,7 +9,7 @@ import { toType } from './settings.js';
 
 const PERIOD_MS = 300_000;
 
-/** What a proof came to. `long`: it was not read. `full`: too many fresh proofs are remembered to tell a replay; nobody is at fault. */
+/** The result of checking a proof. `long`: it was not read. `full`: the replay memory holds only fresh proofs, so a replay cannot be detected. */
 export type ProofCheck =
   | { readonly kind: 'good' }
   | { readonly kind: 'wrong'; readonly why: string }

@@ -21,7 +21,7 @@ export type Connections = { readonly kind: 'close' } | { readonly kind: 'keep'; 
 
 /**
  * The gate’s way to authorization servers: verified TLS, no redirect followed, a 200 of the expected kind, at most 1 MiB.
- * It has no time limit of its own: callers pass a signal that has one. `close` ends what is open.
+ * It sets no time limit: callers pass a signal that has one. `close` ends open requests.
  */
 export interface Endpoint {
   ask(url: string, asked: EndpointRequest, signal: AbortSignal): Promise<EndpointAnswer>;

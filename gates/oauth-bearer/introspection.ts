@@ -95,7 +95,7 @@ export class Introspection {
       ? await readSignedAnswer(answer.body, { issuer, keys, settings, client_id: config.client_id, now_ms: clock.now_ms() })
       : parseDocument(answer.body);
     if (claims === undefined || typeof claims.active !== 'boolean')
-      throw new SourceFailure('malformed', 'the answer is no introspection answer');
+      throw new SourceFailure('malformed', 'the response is not an introspection response');
     return claims;
   }
 
@@ -157,7 +157,7 @@ function isSignedAnswer(media_type: string): boolean {
 async function readSignedAnswer(body: Buffer, rules: SignedAnswerRules): Promise<JsonObject> {
   // trim() takes a byte order mark along.
   const jws = parseJws(body.toString('utf8').trim());
-  if (jws === undefined) throw new SourceFailure('malformed', 'the signed answer is no signed JWT');
+  if (jws === undefined) throw new SourceFailure('malformed', 'the signed response is not a signed JWT');
   const { header, claims, compact } = jws;
   const algorithms: readonly string[] = rules.settings.options.algorithms;
   const fault = answerFault(header, claims, algorithms, rules);

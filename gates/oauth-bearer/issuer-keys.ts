@@ -70,7 +70,7 @@ export class IssuerKeys {
   }
 
   /**
-   * Whether one of the issuer’s keys signed the token. `unavailable`: nobody can say now, because there are no usable keys, or
+   * Whether one of the issuer’s keys signed the token. `unavailable`: unknown for now, because there are no usable keys, or
    * because the token’s key is not among them and they could not be loaded again. Waits for a load that no failure preceded.
    */
   async verify(compact: string, header: JsonObject, algorithms: readonly string[]): Promise<KeyVerdict> {
@@ -106,7 +106,7 @@ export class IssuerKeys {
     return this.#keys !== undefined && this.#now() <= this.#loaded_at_ms + (refresh_s + stale_s) * 1000 ? this.#keys : undefined;
   }
 
-  /** The load that runs now, if none failed before it: after a failure nobody waits. */
+  /** The running load, if the one before it did not fail: after a failure no caller waits. */
   async #loadInProgress(): Promise<void> {
     if (this.#failures === 0) await this.#loading;
   }

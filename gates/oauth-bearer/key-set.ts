@@ -31,7 +31,7 @@ const CURVES: Readonly<Record<string, string>> = { 'P-256': 'ES256', 'P-384': 'E
 
 /**
  * Reads a JWK Set (RFC 7517): at most 100 keys; symmetric, private and encryption keys, keys of unknown type or curve, RSA keys
- * under 2 048 bits and keys that cannot be imported are skipped, the others serve. Throws SourceFailure when it is no set, too
+ * under 2 048 bits and keys that cannot be imported are skipped, the others serve. Throws SourceFailure when it is not a key set, too
  * large a set, or has no usable key.
  */
 export async function parseKeySet(body: Uint8Array): Promise<KeySet> {

@@ -10,7 +10,7 @@ import { judgeClaims, type TokenCheck } from './verified-token.js';
 /** Header members through which a token would choose its own key or rules; a token that has one is refused (RFC 8725 section 3.10). */
 const FORBIDDEN_HEADERS = ['jwk', 'jku', 'x5u', 'crit', 'b64', 'enc', 'zip'];
 
-/** The way a token that nobody remembers is checked: here, at the authorization server, or both. */
+/** How a token that is not cached is checked: here, at the authorization server, or both. */
 export interface TokenChecker {
   check(token: string): Promise<TokenCheck>;
   close(): Promise<void>;

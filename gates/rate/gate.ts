@@ -14,7 +14,7 @@ const PASS: GateDecision = { kind: 'pass' };
 
 /**
  * Refuses a caller's requests beyond `limit` in `window_ms`, counted in this process and shared by all routes that name the gate.
- * A refused request costs nothing; an admitted one counts also if it fails later. A caller whom nobody identified is
+ * A refused request costs nothing; an admitted one counts also if it fails later. An unidentified caller is
  * counted by address.
  */
 export const gate = defineGate({

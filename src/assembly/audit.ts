@@ -14,7 +14,7 @@ export interface AuditDeps {
   readonly stdout: NodeJS.WritableStream | undefined;
 }
 
-/** Opens `telemetry.audit`; undefined when there is none. Throws ConfigError when it goes to a standard output that nobody gave. */
+/** Opens `telemetry.audit`; undefined when there is none. Throws ConfigError when it goes to standard output and the program provides none. */
 export function openAudit(config: Config, deps: AuditDeps): ClosableAudit | undefined {
   const { audit } = config.telemetry;
   if (audit === undefined) return undefined;

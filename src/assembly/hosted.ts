@@ -71,7 +71,7 @@ async function sdkServer(exported: unknown, { name, module, folder }: HostedSour
   throw fail(NO_SERVER);
 }
 
-/** The client was told that there is no such component; the audit is told why. The line of the admission has the client's address. */
+/** The client's answer says that the component does not exist; the audit gets the real reason. The line of the admission has the client's address. */
 function tellHidden(log: Log, audit: Audit | undefined): (call: HiddenCall) => void {
   return ({ request_id, route, identity, component: { kind, name }, why }) => {
     log.debug({ request_id, route, component: kind, name, why }, 'hidden from the caller');

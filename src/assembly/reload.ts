@@ -118,7 +118,7 @@ function retireLater(clock: Clock, retire: () => boolean): void {
   });
 }
 
-/** The new config with what is read once as the process started with it: what is told of the config in force is what is in force. */
+/** The new config, with the sections that are read only at startup taken from the running one, so that reports show the config in force. */
 function inForce({ config: { listener, ops, telemetry, reload }, referenced }: LoadedConfig, next: LoadedConfig): LoadedConfig {
   const { tls: _, ...fresh } = next.config.listener;
   const { host, port, keep_alive, limits, tls } = listener;

@@ -24,7 +24,7 @@ export interface RuntimeDeps {
   readonly clock: Clock;
   readonly telemetry: Telemetry;
   readonly metrics: Metrics;
-  /** Undefined: nobody audits. */
+  /** Undefined: no audit trail. */
   readonly audit: Audit | undefined;
   /** Where child processes are run from. */
   readonly host: ProcessHost;

@@ -8,7 +8,7 @@ import { createRouting } from './routing.js';
 import { createRuntimes, type OpenRuntime, type RuntimeDeps, type Runtimes } from './runtimes.js';
 import { routeUrl } from './urls.js';
 
-/** Everything that one config put in force: swapped as a whole by a reload. */
+/** Everything built from one config; a reload swaps it atomically. */
 export interface Snapshot {
   readonly loaded: LoadedConfig;
   readonly public_url: string;

@@ -88,7 +88,7 @@ function knownPeer(runtime: Config['runtimes'][string] | undefined): ReturnType<
   return PEERS.get(runtime);
 }
 
-/** A hosted server runs in this process: its part of a request has no span of its own. What a transport of somebody's own does is not known. */
+/** A hosted server runs in this process: its part of a request has no separate span. What a transport of somebody's own does is not known. */
 function peerOf(runtime: Config['runtimes'][string]) {
   if (runtime.kind === 'hosted') return undefined;
   if (runtime.kind === 'stdio') return { transport: 'pipe' } as const;

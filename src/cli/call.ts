@@ -63,7 +63,8 @@ function readCommand(words: readonly string[], command: readonly string[] | unde
     return { target: { stdio: { command: program, args: rest, cwd: io.cwd } }, tool, args };
   }
   if (url === undefined) throw usage('which server? portcullis call URL, or portcullis call -- COMMAND');
-  if (!/^https?:\/\//i.test(url)) throw usage(`${JSON.stringify(shownUrl(url))} is no http:// or https:// URL; a command goes after --`);
+  if (!/^https?:\/\//i.test(url))
+    throw usage(`${JSON.stringify(shownUrl(url))} is not an http:// or https:// URL; a command goes after --`);
   const headers = Object.fromEntries(options.header ?? []);
   const bearer = options.tokenFile === undefined ? {} : { bearer: readFile('--token-file', options.tokenFile, io).trim() };
   const ca = options.caFile === undefined ? {} : { ca: readFile('--ca-file', options.caFile, io) };

@@ -38,7 +38,7 @@ export async function gateProblems(loaded: LoadedConfig): Promise<readonly Confi
   return [...gates, ...servers, ...(await transportProblems(config, folder, systemClock)), ...certificateProblems(config)];
 }
 
-/** The gates and chains that are sound in a config that is not. What is broken is left out, but routes keep their number. */
+/** The valid gates and chains of an invalid config. Broken ones are omitted, but routes keep their index. */
 function soundChains(view: View): ChainInput {
   const gates = Object.fromEntries([...view.gates].flatMap(([name, gate]) => (gate === undefined ? [] : [[name, gate]])));
   const known = (names: readonly string[]) => (names.every((name) => Object.hasOwn(gates, name)) ? names : []);

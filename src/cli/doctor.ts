@@ -94,7 +94,7 @@ async function doctor(options: DoctorOptions, io: RunIo): Promise<void> {
   tell(findings, options, io);
 }
 
-/** Throws ConfigError, which ends with 78; as JSON it is told here. */
+/** Throws ConfigError, which exits 78; with --json the error is printed here. */
 async function load(options: DoctorOptions, io: RunIo): Promise<LoadedConfig> {
   try {
     return await loadCheckedConfig(options, io);

@@ -9,9 +9,9 @@ export const EXIT = {
   unavailable: 69,
   /** `stdio`: the client does not read. */
   io: 74,
-  /** `call`: the server answered an error, or what is no MCP. */
+  /** `call`: the server answered with an error or with invalid MCP. */
   protocol: 76,
-  /** `call`: the server wants a token, or a better one. */
+  /** `call`: the server requires a token, or one with more scopes. */
   denied: 77,
   /** The configuration is wrong. */
   config: 78,

@@ -42,7 +42,7 @@ export function buildProgram(io: RunIo): Command {
   return program;
 }
 
-/** Runs one command line, without the two leading words of `process.argv`, and returns the exit code. What is unforeseen is thrown. */
+/** Runs one command line, without the two leading words of `process.argv`, and returns the exit code. Throws unexpected errors. */
 export async function runProgram(program: Command, args: readonly string[], io: RunIo): Promise<number> {
   try {
     await program.parseAsync([...args], { from: 'user' });

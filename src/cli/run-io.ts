@@ -2,7 +2,7 @@ import type { Readable, Writable } from 'node:stream';
 import type { ProcessView } from '../telemetry/process-metrics.js';
 import type { Prompt } from './init/prompt.js';
 
-/** What a command needs that runs until it is told to stop. */
+/** Everything that a long-running command needs. */
 export interface RunIo extends CliIo {
   /** True when standard output is a terminal: the log is then written for people. */
   readonly terminal: boolean;

@@ -45,7 +45,7 @@ function toFronted(server: readonly string[], options: RunOptions, after_dashes:
   if (ways.length > 1) throw usage('give one of: a URL, -- COMMAND, --mcp-servers, --config');
   const [first, ...rest] = server;
   const command = first !== undefined && after_dashes;
-  if (env !== undefined && !command) throw usage('--env goes with a command; a file has env of its own');
+  if (env !== undefined && !command) throw usage('--env applies to a command; a file sets env itself');
   if (command) return { kind: 'command', command: first, args: rest };
   if (rest.length > 0) throw usage('more than one argument; a command goes after --: portcullis run -- COMMAND args');
   if (first !== undefined) return { kind: 'url', url: first };

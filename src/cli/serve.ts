@@ -8,7 +8,7 @@ import { located } from './checked-config.js';
 import { CliExit, EXIT } from './exit.js';
 import type { RunIo } from './run-io.js';
 
-/** The logs that `telemetry.log` asks for, on standard output. `level` does not silence denials and what else is recorded. */
+/** The logs that `telemetry.log` asks for, on standard output. `level` does not silence denials and other mandatory records. */
 function logsOf({ config }: LoadedConfig, io: RunIo): { readonly log: Log; readonly record: Log } {
   const { level, format } = config.telemetry.log;
   const shape = format === 'auto' ? (io.terminal ? 'pretty' : 'json') : format;
@@ -19,7 +19,7 @@ function logsOf({ config }: LoadedConfig, io: RunIo): { readonly log: Log; reado
 export interface ServeOptions {
   /** Runs once requests are served. */
   readonly ready?: (gateway: Gateway) => void;
-  /** Reads the config anew, for reloads. */
+  /** Reloads the config. */
   readonly reread?: () => Promise<LoadedConfig>;
 }
 

@@ -9,8 +9,8 @@ export interface Bound {
 }
 
 /**
- * What `work` comes to, or a ClientError `TIMEOUT` or `CANCELLED`, whatever `work` waits for. Its signal aborts when nobody waits for it
- * any longer; what it comes to then is dropped.
+ * The result of `work`, or a ClientError `TIMEOUT` or `CANCELLED`, whatever `work` waits for. Its signal aborts when its caller no longer
+ * waits; a later result is dropped.
  */
 export function bounded<T>(what: string, { clock, timeout_ms, signal }: Bound, work: (signal: AbortSignal) => Promise<T>): Promise<T> {
   return new Promise((resolve, reject) => {

@@ -2,7 +2,7 @@ import type { TransportFault } from '../contract/transport.js';
 
 /** Why a call of the client failed. */
 export type ClientErrorCode =
-  /** Nobody is there, or TLS failed. */
+  /** No server accepted the connection, or TLS failed. */
   | 'UNREACHABLE'
   /** 401: a token is needed, or this one is not good. `challenge` says more. */
   | 'UNAUTHORIZED'
@@ -22,7 +22,7 @@ export type ClientErrorCode =
   | 'TOO_LARGE'
   /** A limit of the client: pages or items of a list, or a cursor that came twice. */
   | 'PAGE_LIMIT'
-  /** What was answered is no MCP. */
+  /** The answer is not MCP. */
   | 'BROKEN'
   /** Client and server have no protocol revision in common. */
   | 'NO_COMMON_VERSION'
@@ -30,7 +30,7 @@ export type ClientErrorCode =
   | 'INPUT_REQUIRED'
   /** A callback of this client threw: `cause`. */
   | 'CALLBACK_FAILED'
-  /** A transport broke its contract, or failed with a code of its own. */
+  /** A transport broke its contract, or failed with its own code. */
   | 'TRANSPORT';
 
 export interface ClientErrorDetail {

@@ -27,7 +27,7 @@ import { answerQuestion, canAnswer } from './questions.js';
 import { Requests } from './requests.js';
 import { Subscription, type SubscriptionFilter } from './subscription.js';
 
-/** What a client is made from. */
+/** Everything that a client is constructed with. */
 export interface ClientParts {
   readonly self: ClientIdentity;
   readonly settled: Settled;
@@ -90,7 +90,7 @@ export class Client {
     return this.#requests.agreement;
   }
 
-  /** Asks a modern server anew what it is; of a legacy one it is what the handshake said. */
+  /** Sends `server/discover` again to a modern server; for a legacy one it returns the result of the handshake. */
   async discover({
     signal,
     timeout_ms = this.#parts.settled.timeout_ms,
@@ -109,7 +109,7 @@ export class Client {
   async callTool(name: string, args: Readonly<Record<string, unknown>> = {}, options: CallOptions = {}): Promise<ToolResult> {
     const result = await this.#requests.callTool({ name, arguments: args }, this.#requests.bound(options));
     const { content = [] } = result;
-    if (!Array.isArray(content)) throw new ClientError('BROKEN', 'the answer to tools/call has a content that is no list');
+    if (!Array.isArray(content)) throw new ClientError('BROKEN', 'the content in the answer to tools/call is not a list');
     return { ...result, content };
   }
 
@@ -143,7 +143,7 @@ export class Client {
   }
 
   /**
-   * Changes of lists and resources, as they are told: `subscriptions/listen` in the modern era, unasked notifications and
+   * Changes of lists and resources as the server reports them: `subscriptions/listen` in the modern era, unasked notifications and
    * `resources/subscribe` in a legacy one. Resolves when the server has agreed.
    */
   async listen(wishes: SubscriptionFilter, options: CallOptions = {}): Promise<Subscription> {

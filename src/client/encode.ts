@@ -18,7 +18,7 @@ export interface Spoken {
 }
 
 /**
- * A modern request: version, client and capabilities in `_meta`, and what of it is mirrored into header fields (MCP 2026-07-28,
+ * A modern request: version, client and capabilities in `_meta`, and the mirrored header fields (MCP 2026-07-28,
  * Streamable HTTP, "Request Metadata"). `mirrored`: the arguments of this tool that are.
  */
 export function encodeModern(self: ClientIdentity, method: string, params: JsonObject, mirrored: readonly ParamHeader[] = []): Spoken {

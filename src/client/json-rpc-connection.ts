@@ -10,7 +10,7 @@ import type { Progress } from './options.js';
 export interface LinkDeps {
   readonly clock: Clock;
   readonly log: Log;
-  /** A request of the server. Returns what settles once it is answered, if a callback has to think about it first. */
+  /** A request from the server. Returns a promise that settles once it is answered, if a callback answers asynchronously. */
   asked(id: unknown, method: string, params: JsonObject): Promise<unknown> | undefined;
   /** A notification that belongs to no request. */
   notified(method: string, params: JsonObject): void;
@@ -33,7 +33,7 @@ export interface Asking {
 
 interface Waiting {
   readonly asking: Asking;
-  /** Aborts when nobody waits any more. */
+  /** Aborts when the caller no longer waits. */
   readonly signal: AbortSignal;
   settle(result: JsonObject | ClientError): void;
   touch(): void;
@@ -43,8 +43,8 @@ interface Waiting {
 }
 
 /**
- * JSON-RPC over one transport: ids of its own, each request answered once, by the server, by its deadline, by its caller or by the
- * end of the transport. What comes after that belongs to nobody and is dropped.
+ * JSON-RPC over one transport: it assigns ids; each request is answered once, by the server, by its deadline, by its caller or by the
+ * end of the transport. Later answers are dropped.
  */
 export class JsonRpcConnection {
   readonly #driver: TransportDriver;
@@ -106,7 +106,7 @@ export class JsonRpcConnection {
   }
 
   /**
-   * No new request; those over streams of their own may finish, others are given up. Ends at the latest `timeout_ms` after the last of
+   * Accepts no new request; those on their own streams may finish, others are abandoned. Ends at the latest `timeout_ms` after the last of
    * them, and a second after `signal` aborts.
    */
   async close(timeout_ms: number, signal: AbortSignal | undefined): Promise<void> {
@@ -207,7 +207,7 @@ export class JsonRpcConnection {
     switch (message.kind) {
       case 'answer': {
         const waiting = this.#waiting.get(message.id);
-        if (waiting === undefined) return this.#deps.log.debug({ id: message.id }, 'an answer came that nobody waits for');
+        if (waiting === undefined) return this.#deps.log.debug({ id: message.id }, 'an answer to no pending request arrived');
         if (waiting.asking.method === 'initialize' && typeof metadata.session_id === 'string') this.session_id = metadata.session_id;
         return waiting.settle(message.result);
       }
@@ -223,7 +223,7 @@ export class JsonRpcConnection {
       case 'notification':
         return this.#deps.notified(message.method, message.params);
       default:
-        return this.#deps.log.warn({ why: message.why }, 'the server sent what is no message');
+        return this.#deps.log.warn({ why: message.why }, 'the server sent an invalid message');
     }
   }
 

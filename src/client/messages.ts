@@ -18,7 +18,7 @@ export const ACKNOWLEDGED = 'notifications/subscriptions/acknowledged';
 
 /**
  * Reads one message, or a batch of them (MCP 2025-03-26). Ids and tokens of ours are numbers, which some servers send back as strings;
- * what names another is junk. A byte order mark in front is ignored.
+ * any other version is junk. A leading byte order mark is ignored.
  */
 export function readMessages(raw: WireMessage | Uint8Array | string): readonly Received[] {
   const value = toValue(raw);
@@ -26,7 +26,7 @@ export function readMessages(raw: WireMessage | Uint8Array | string): readonly R
 }
 
 function readMessage(message: unknown): Received {
-  if (!isObject(message)) return junk('it is no JSON object');
+  if (!isObject(message)) return junk('it is not a JSON object');
   if (message.jsonrpc !== '2.0') return junk('jsonrpc is not "2.0"');
   const { id, method } = message;
   if (typeof method === 'string') {
@@ -84,7 +84,7 @@ function toValue(raw: WireMessage | Uint8Array | string): unknown {
 const utf8 = new TextDecoder('utf-8', { fatal: true });
 const withoutMark = (text: string): string => (text.startsWith('\ufeff') ? text.slice(1) : text);
 
-/** True for an object that is no list. */
+/** True for an object that is not an array. */
 export function isObject(value: unknown): value is JsonObject {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }

@@ -7,7 +7,7 @@ import type { Agreement, ServerInfo, Settled } from './options.js';
 
 /**
  * Agrees with the server on an era and a revision (MCP 2026-07-28, Versioning). A modern request first; an answer that only a modern
- * server gives settles the era, anything else that is no refusal of the caller means `initialize`. Rejects with ClientError.
+ * server gives settles the era, any other answer that does not refuse the caller means `initialize`. Rejects with ClientError.
  */
 export async function negotiate(link: JsonRpcConnection, self: ClientIdentity, options: Settled): Promise<Agreement> {
   const speakable = link.versions(SERVED_REVISIONS);
@@ -27,7 +27,7 @@ export async function negotiate(link: JsonRpcConnection, self: ClientIdentity, o
     return probe;
   }
   if (listed !== undefined) {
-    // The server is modern, and knows no revision that we do; or it lists legacy ones that it wants a handshake for.
+    // The server is modern and shares no revision with us, or it lists legacy ones that need a handshake.
     const common = legacy.filter((version) => listed.includes(version));
     if (era === 'modern' || common.length === 0) throw noCommon(listed, speakable);
     return initialize(link, self, options, common);
@@ -50,7 +50,7 @@ export async function negotiate(link: JsonRpcConnection, self: ClientIdentity, o
   });
 }
 
-/** Asks a modern server what it is. */
+/** Sends `server/discover` to a modern server. */
 export async function discover(
   link: JsonRpcConnection,
   self: ClientIdentity,

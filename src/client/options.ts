@@ -31,7 +31,7 @@ export interface Root {
   readonly name?: string;
 }
 
-/** What the server may ask this client for; what is not here is not declared, and refused. The same in every era. */
+/** Requests that the server may send to this client, in every era. Those without a callback are not declared as capabilities and are refused. */
 export interface Callbacks {
   /** Asks the user: a form, or a URL to open. */
   readonly elicit?: (params: ElicitRequest['params'], signal: AbortSignal) => Awaitable<ElicitAnswer>;
@@ -41,11 +41,11 @@ export interface Callbacks {
   readonly roots?: (signal: AbortSignal) => Awaitable<readonly Root[]>;
 }
 
-/** Of `connect`. Times in milliseconds; RangeError for a limit that is no positive integer, TypeError for an era that there is not. */
+/** Of `connect`. Times in milliseconds; RangeError for a limit that is not a positive integer, TypeError for an unknown era. */
 export interface ConnectOptions extends Callbacks {
   /** `auto`: modern if the server is, else legacy. `modern`, `legacy`: that, or an error. Default `auto`. */
   readonly era?: 'auto' | 'modern' | 'legacy';
-  /** What this client says it is. Default: Portcullis. */
+  /** Name and version that this client declares. Default: Portcullis. */
   readonly client_info?: ClientInfo;
   /** More client capabilities, e.g. `extensions`. Those of the callbacks are there already. */
   readonly capabilities?: Readonly<Record<string, unknown>>;
@@ -68,7 +68,7 @@ export interface ConnectOptions extends Callbacks {
   /** Least severe log messages that the server should send. Default: none is asked for. */
   readonly log_level?: LogLevel;
   readonly onLog?: (message: LogMessage) => void;
-  /** Gets what the client noticed and went on: tools that were dropped, messages that belong to nobody. Default: silent. */
+  /** Receives non-fatal findings: dropped tools, messages without a pending request. Default: silent. */
   readonly log?: Log;
   readonly clock?: Clock;
 }
@@ -162,7 +162,7 @@ const DEFAULTS = {
   max_rounds: 10,
 } as const;
 
-/** The defaults filled in. Throws RangeError for a limit that is no positive integer, TypeError for an era that there is not. */
+/** The defaults filled in. Throws RangeError for a limit that is not a positive integer, TypeError for an unknown era. */
 export function settle(options: ConnectOptions): Settled {
   const settled = Object.fromEntries(
     Object.entries(DEFAULTS).map(([name, fallback]) => [name, options[name as keyof typeof DEFAULTS] ?? fallback]),
@@ -173,7 +173,7 @@ export function settle(options: ConnectOptions): Settled {
   return options.signal === undefined ? settled : { ...settled, signal: options.signal };
 }
 
-/** Throws RangeError for what is no positive integer. */
+/** Throws RangeError unless the value is a positive integer. */
 export function toPositive(name: string, value: unknown): void {
   if (!Number.isSafeInteger(value) || (value as number) <= 0)
     throw new RangeError(`${name} must be a positive integer, not ${String(value)}`);

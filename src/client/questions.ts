@@ -57,7 +57,7 @@ export function canAnswer(callbacks: Callbacks, method: string): boolean {
  */
 export async function answerAll(callbacks: Callbacks, requests: unknown, bound: Bound): Promise<JsonObject | undefined> {
   if (requests === undefined) return undefined;
-  if (!isObject(requests)) throw new ClientError('BROKEN', 'inputRequests is no mapping');
+  if (!isObject(requests)) throw new ClientError('BROKEN', 'inputRequests is not an object');
   const questions = Object.entries(requests).map(([key, request]) => readQuestion(callbacks, key, request));
   const answers = questions.map(async ({ key, method, params }) => {
     const work = (signal: AbortSignal) => answerQuestion(callbacks, method, params, signal);

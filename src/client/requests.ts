@@ -74,7 +74,7 @@ export class Requests {
     return result;
   }
 
-  /** A tool call; when the server finds headers missing that mirror arguments, the list is read anew, once. */
+  /** A tool call; when the server misses headers that mirror arguments, the list is read again, once. */
   async callTool(params: { readonly name: string; readonly arguments: JsonObject }, options: BoundOptions): Promise<JsonObject> {
     try {
       return await this.ask('tools/call', params, options);

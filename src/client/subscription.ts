@@ -9,13 +9,13 @@ export interface SubscriptionFilter {
   readonly tools?: boolean;
   readonly prompts?: boolean;
   readonly resources?: boolean;
-  /** Resources whose updates are told. */
+  /** Resources whose updates are reported. */
   readonly uris?: readonly string[];
 }
 
 /**
- * Changes, one after another, until the server ends it or `close` does. Equal changes that nobody has read yet are told once, so
- * what waits for a slow reader is bounded by what was asked for. A connection that breaks rejects the next read.
+ * Changes, one after another, until the server ends it or `close` does. Equal unread changes are merged, so
+ * the queue of a slow reader is bounded by the filter. A broken connection rejects the next read.
  */
 export class Subscription implements AsyncIterable<Change> {
   readonly #requests: Requests;
@@ -27,7 +27,7 @@ export class Subscription implements AsyncIterable<Change> {
   #end: 'open' | 'over' | ClientError = 'open';
   #agreed: SubscriptionFilter = {};
 
-  /** `closed` is told once, when it is over. */
+  /** `closed` is called once, at the end. */
   constructor(requests: Requests, wishes: SubscriptionFilter, closed: () => void) {
     this.#requests = requests;
     this.#wishes = wishes;
@@ -49,13 +49,13 @@ export class Subscription implements AsyncIterable<Change> {
     }
   }
 
-  /** Ends it, with the connection: a legacy server is told nothing. */
+  /** Ends it by closing the connection; a legacy server gets no notification. */
   end(): void {
     this.#finish('over');
     this.#abort.abort();
   }
 
-  /** Ends it; the server is told. Calling it twice does nothing. */
+  /** Ends it and notifies the server. Idempotent. */
   close(): void {
     if (this.#end !== 'open') return;
     this.end();
@@ -172,7 +172,7 @@ function changeOf(method: string, { uri }: JsonObject): Change | undefined {
   }
 }
 
-/** A server may tell of a part of a resource that was asked for; what is no part of any is not passed on, so that what waits is bounded. */
+/** A server may report a part of a requested resource. Updates of other resources are dropped, so the queue is bounded. */
 function isWanted(wishes: SubscriptionFilter, change: Change): boolean {
   if (change.kind !== 'resource') return wishes[change.kind] === true;
   return wishes.uris?.includes(change.uri) === true;

@@ -25,7 +25,7 @@ export function parseConfig(text: string, name: string): { readonly value: unkno
 
   const faults = [...document.errors, ...document.warnings];
   const bare = faults.find((fault) => isBareReference(text, fault.pos[0]));
-  // What follows such a reference is read as rubbish: its faults would bury the one that matters.
+  // The text after such a reference is misread: its faults would bury the one that matters.
   if (bare !== undefined) throw new ConfigError([problem(BARE_REFERENCE, Math.max(0, bare.pos[0] - 1))]);
   if (faults.length > 0) throw new ConfigError(firstOfEachLine(faults.map((fault) => problem(explain(fault), fault.pos[0]))));
   const second = documents[1];

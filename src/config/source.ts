@@ -71,7 +71,7 @@ export class ConfigSource {
   }
 }
 
-/** Gives a problem file, line, column and excerpt by its `where`; unchanged when it has a line already or there is no file. */
+/** Gives a problem file, line, column and excerpt by its `where`; unchanged when it already has a line, and without a file. */
 export function locate(problem: ConfigProblem, source: ConfigSource | undefined): ConfigProblem {
   if (source === undefined || problem.line !== undefined) return problem;
   return {

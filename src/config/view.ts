@@ -8,7 +8,7 @@ import type { RouteConfig } from './schema/routes.js';
 import type { RuntimeConfig } from './schema/runtimes.js';
 import type { TelemetryConfig } from './schema/telemetry.js';
 
-/** Entries by name; undefined where the name is there and what it names is broken, which was told already. */
+/** Entries by name; undefined where the named entry is invalid, which has been reported already. */
 export type Entries<T> = ReadonlyMap<string, T | undefined>;
 
 /** The parts of a config that the schema found sound, for rules that look across parts. */

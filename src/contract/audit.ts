@@ -1,7 +1,7 @@
 /** How a request's way through the gates ended. `admitted`: every gate let it pass. */
 export type AuditVerdict = 'admitted' | 'refused' | 'timeout' | 'failed';
 
-/** One decision about one request. There is no field for a token, a header or a body, so none can get in. */
+/** One decision about one request. It has no field for a token, a header or a body, so none can be recorded. */
 export interface AuditEvent {
   readonly request_id: string;
   /** Config path of the route; empty when none was found. */
@@ -24,7 +24,7 @@ export interface AuditEvent {
   readonly trace_id?: string | undefined;
 }
 
-/** Where decisions are told. Never throws, never waits. */
+/** Receives decisions. Never throws, never blocks. */
 export interface Audit {
   decided(event: AuditEvent): void;
 }

@@ -1,7 +1,7 @@
 import type { Identity } from './identity.js';
 
 /**
- * Whom a call is counted with wherever callers share something: the principal, as `issuer#principal`; a caller whom nobody identified is
+ * The key by which callers share limits: the principal, as `issuer#principal`; an unidentified caller is
  * its address, of IPv6 the /64 that one site has. It never becomes a label or a log field.
  */
 export function callerKey(identity: Identity | undefined, address: string): string {

@@ -3,7 +3,7 @@ import type { Identity } from './identity.js';
 /** Something that changed: one of the lists, or one resource. */
 export type Change = { readonly kind: 'tools' | 'prompts' | 'resources' } | { readonly kind: 'resource'; readonly uri: string };
 
-/** What a source may ever publish. What is not here is never acknowledged to a client. */
+/** Every kind of change that a source may publish. Other kinds are never acknowledged to a client. */
 export interface Published {
   readonly tools?: boolean;
   readonly prompts?: boolean;

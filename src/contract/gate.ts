@@ -26,7 +26,7 @@ export type GateDecision =
       readonly message?: string;
       readonly headers?: HeaderInit;
       /**
-       * What the refusal is about. `call`: what is called, by a caller who is known to an earlier gate, or to this one if its module
+       * The subject of the refusal. `call`: the called component, where the caller is known to an earlier gate, or to this one if its module
        * identifies. Some clients end their whole session after an error that they can't match to a request, so the gateway waits for
        * the first 64 KiB of the body, at most 1 s, and answers with the request's id if it is there. `caller`: who calls; the answer
        * goes at once. Default: `call` for a 403 of a gate that read `head.claims` and has `context.identity`, else `caller`. A 401 is

@@ -5,7 +5,7 @@ import type { Facts, Identity } from './identity.js';
 /** Severity of a log message, least first (RFC 5424 section 6.2.1). */
 export type LogLevel = 'debug' | 'info' | 'notice' | 'warning' | 'error' | 'critical' | 'alert' | 'emergency';
 
-/** What the client says it can do. Declared by the client, verified by nobody. */
+/** Capabilities as declared by the client, not verified. */
 export interface ClientCapabilities {
   readonly elicitation?: { readonly form?: object; readonly url?: object };
   readonly sampling?: { readonly context?: object; readonly tools?: object };
@@ -57,7 +57,7 @@ export interface Ask {
   readonly state?: JsonValue;
 }
 
-/** Returned by a handler that has to ask first: it will be called anew with `context.responses`. Made by `context.inputRequired`. */
+/** Returned by a handler that must ask first: it is called again with `context.responses`. Made by `context.inputRequired`. */
 export interface InputRequired {
   readonly ask: Ask;
 }
@@ -84,7 +84,7 @@ export interface HandlerContext {
   /** What the previous round gave as `state`; undefined when it gave none. */
   readonly state: JsonValue | undefined;
   /**
-   * Tells how far the work is and starts the deadline anew. Sent only if the client gave a progress token. `done` must grow: other
+   * Reports progress and restarts the deadline. Sent only if the client gave a progress token. `done` must grow: other
    * values are dropped. While the reader is slow only the latest is kept.
    */
   progress(done: number, total?: number, message?: string): void;

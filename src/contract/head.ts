@@ -24,13 +24,13 @@ export interface Peer {
   readonly address: string;
   /** True when `address` is in `listener.trusted_proxies`: only then are its forwarded headers believed. */
   readonly trusted: boolean;
-  /** The client's address: `X-Forwarded-For` read from the right across trusted proxies, else `address`; `unknown` when it is no address there. */
+  /** The client's address: `X-Forwarded-For` read from the right across trusted proxies, else `address`; `unknown` when that entry is not an address. */
   readonly client_address: string;
   /** Undefined on a plaintext listener. */
   readonly tls: PeerTls | undefined;
 }
 
-/** Everything known when the request head is complete and no body byte was read. Frozen in spirit: nobody writes to it. */
+/** Everything known when the request head is complete and no body byte was read. Treat it as immutable. */
 export interface RequestHead {
   /** Request id: in the answer's `X-Request-Id`, in error bodies and in log lines. */
   readonly id: string;

@@ -10,14 +10,14 @@ const EMPTY = Buffer.alloc(0);
 const NO_FIELDS: HeaderView = { raw: [], get: () => undefined, all: () => [] };
 
 /**
- * What the message is. `request`, `notification` and `response` come by POST; `get_stream` is the legacy GET event stream,
+ * The kind of message. `request`, `notification` and `response` come by POST; `get_stream` is the legacy GET event stream,
  * `session_end` the legacy DELETE.
  */
 export type CallKind = 'request' | 'notification' | 'response' | 'get_stream' | 'session_end';
 
 /** The route that a call came by. */
 export interface CallRoute extends RouteInfo {
-  /** Lower-case name of the header that tells the upstream who calls (`forward_identity.header`); undefined: nothing is told. */
+  /** Lower-case name of the header that carries the caller's identity upstream (`forward_identity.header`); undefined: the identity is not forwarded. */
   readonly forward_identity_header?: string | undefined;
 }
 
@@ -89,7 +89,7 @@ export interface Exchange {
   readonly accepts_events: boolean;
   /** Monotonic ms when the upstream or handler began to work, for `overhead_seconds`: set by the runtime through `handedOver`. */
   upstreamStarted(): void;
-  /** First sign of life of the answer: what follows is our own time again. */
+  /** The answer begins: from here on the time counts as gateway overhead again. */
   upstreamResponded(): void;
   /**
    * Sets what stops the work: the client left, the deadline passed, the drain killed it. May be set again as the call moves on: what
@@ -98,7 +98,7 @@ export interface Exchange {
   onCancel(cancel: (reason: EndReason) => void): void;
   /** Sets what the message of a `DEADLINE` says beside its own text, while the call waits for something that goes on without it. */
   waitsFor(detail: string | undefined): void;
-  /** True once nobody waits for an answer. */
+  /** True once the caller no longer waits for an answer. */
   readonly ended: boolean;
   /** Progress was seen: the deadline starts again, up to `request_timeout_max_ms` in all. */
   progressed(): void;
@@ -123,7 +123,7 @@ export interface Runtime {
   readonly name: string;
   readonly kind: string;
   start(signal: AbortSignal): Promise<void>;
-  /** Never throws; every failure is told through `exchange.fail`. */
+  /** Never throws; reports every failure through `exchange.fail`. */
   handle(call: Call, exchange: Exchange): void;
   readonly health: Health;
   /** Ends what the runtime owns, at the latest after `deadline_ms`. */

@@ -41,7 +41,7 @@ export interface ToolAnnotations {
   readonly openWorldHint?: boolean;
 }
 
-/** A tool (MCP Tools). What it declares is checked by `defineServer`, which throws and names the tool. */
+/** A tool (MCP Tools). `defineServer` checks the declaration; its errors name the tool. */
 export interface ToolDefinition extends Described {
   /** 1 to 128 of A-Z, a-z, 0-9, `_`, `-`, `.`; unique. */
   readonly name: string;
@@ -68,7 +68,7 @@ export interface ToolDefinition extends Described {
 /** What `read` answers: text or bytes of the resource, whole contents, or undefined when it is not there. */
 export type ReadAnswer = string | Uint8Array | ResourceResult | InputRequired | undefined;
 
-/** A resource with a URI of its own (MCP Resources). */
+/** A resource with a fixed URI (MCP Resources). */
 export interface ResourceDefinition extends Described {
   /** An absolute URI (RFC 3986); unique. */
   readonly uri: string;
@@ -142,7 +142,7 @@ export interface ExtensionMethod {
   run(params: Readonly<Record<string, unknown>>, context: HandlerContext): Awaitable<Readonly<Record<string, unknown>>>;
 }
 
-/** An extension: its methods exist for clients that declared it, and for nobody else (MCP 2026-07-28 Extensions). */
+/** An extension: its methods exist only for clients that declared it (MCP 2026-07-28 Extensions). */
 export interface ExtensionDefinition {
   /** Told in the capabilities. Default `{}`. */
   readonly settings?: Readonly<Record<string, unknown>>;
@@ -160,7 +160,7 @@ export interface ComponentView {
 /** Says whether the caller may see and use a component. Called for each component of a list: it must be quick. A throw means no. */
 export type Policy = (identity: Identity | undefined, component: ComponentView) => boolean;
 
-/** What a server is made of. Frozen by `defineServer`, which throws for what is not valid and names the component. */
+/** The declaration of a server. `defineServer` freezes it, and throws for an invalid one with the component's name. */
 export interface ServerDefinition {
   readonly name: string;
   readonly version: string;

@@ -29,7 +29,7 @@ export interface RequestRecord {
   readonly trace?: RequestTrace | undefined;
 }
 
-/** What happens while traffic flows, told once each to whoever counts. Must be cheap: it is called on the hot path. */
+/** Events of the request path, each reported once. Implementations must be cheap: this is the hot path. */
 export interface Telemetry {
   connectionRefused(reason: 'limit' | 'drain'): void;
   headRefused(reason: string): void;

@@ -30,14 +30,14 @@ export interface Exemplar {
 
 /** The trace of one request, told what happens to it. Never throws, never waits; nothing but `ended` is needed to end it. */
 export interface RequestTrace {
-  /** 32 hex digits, for the log; undefined while nobody has chosen one. */
+  /** 32 hex digits, for the log; undefined until one is chosen. */
   readonly trace_id: string | undefined;
   /** Set by `ended` when the span is recorded. */
   readonly exemplar: Exemplar | undefined;
   gateDecided(gate: string, verdict: GateVerdict, code: string, seconds: number): void;
   /** The body is read and admitted. The texts are those of `params._meta`, as sent. */
   called(call: Call, traceparent: string | undefined, tracestate: string | undefined): void;
-  /** What the next server is told; its span begins. */
+  /** The trace context for the upstream; begins its span. */
   outgoing(): TraceHeaders;
   /** The next server, or a child, has the call. */
   upstreamStarted(): void;
@@ -45,7 +45,7 @@ export interface RequestTrace {
   upstreamResponded(): void;
   /** The next server's part is over. */
   answered(): void;
-  /** What is told first counts. */
+  /** The first call counts. */
   streamEnded(reason: EndReason): void;
   /** A gate, the listener or a runtime said no, by the code of the error table or of the gate. */
   refused(code: string, gate: string): void;

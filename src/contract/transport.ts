@@ -9,13 +9,13 @@ export type WireMessage = Readonly<Record<string, unknown>>;
 /** What a transport's pure callbacks keep between two calls. Only they look into it. */
 export type TransportState = unknown;
 
-/** What a transport hands over as it came: bytes or text, whole messages or parts of them, or an object of its own that `parse` knows. */
+/** Raw input of a transport: bytes or text, whole messages or parts of them, or any object that its `parse` understands. */
 export type RawMessage = Uint8Array | string | object;
 
 /** Why a transport could not do what it was asked to: a value, never thrown. */
 export interface TransportFault {
   /**
-   * A word in capitals. Known: `CLOSED`, `TIMEOUT`, `CANCELLED`, `UNREACHABLE` (nobody there), `REFUSED` (answered, and said no),
+   * A word in capitals. Known: `CLOSED`, `TIMEOUT`, `CANCELLED`, `UNREACHABLE` (no connection), `REFUSED` (the server answered with a refusal),
    * `ENDED` (no answer will come any more), `TOO_LARGE`, `BROKEN` (no MCP). Any other word is passed on.
    */
   readonly code: string;
@@ -32,9 +32,9 @@ export interface TransportFault {
 /** A value, or a fault. */
 export type TransportOutcome<T> = Outcome<T, TransportFault>;
 
-/** What a transport is started with. */
+/** The arguments of `start`. */
 export interface TransportOptions {
-  /** Takes what the peer sent, as it came. Before `start` has resolved, and after `closed`, nothing is taken. */
+  /** Takes raw input from the peer. Ignored before `start` has resolved and after `closed`. */
   receive(raw: RawMessage): void;
   /** The peer is gone: told once, and not after `shutdown`. */
   closed(fault: TransportFault): void;
@@ -56,7 +56,7 @@ export interface SendOptions {
 
 /** Of the end. What a transport does not know it ignores. */
 export interface ShutdownOptions {
-  /** Aborts when nobody waits any longer: what is still under way is given up, and a second later it is taken for ended. */
+  /** Aborts when the caller stops waiting: abandon the messages under way. A second later the transport counts as ended. */
   readonly signal?: AbortSignal;
 }
 
@@ -66,7 +66,7 @@ export interface Transport {
   start(options: TransportOptions): Promise<void>;
   /**
    * Sends one message, JSON text (or what `encode` made of it, which is UTF-8 too). A fault: it was not delivered, or no answer to
-   * it can come any more. Where each message has an answer of its own (HTTP), it settles when that is over.
+   * it can come any more. Where each message has its own answer (HTTP), it settles when that answer ends.
    */
   sendMessage(message: string, options?: SendOptions): Promise<TransportOutcome<void>>;
   /** Ends it; what is under way may finish. Safe to call twice. */
@@ -85,7 +85,7 @@ export interface Transport {
   extractMetadata?(raw: unknown, state: TransportState): Readonly<Record<string, unknown>>;
 }
 
-/** What a transport is opened with, beside its options. */
+/** The second argument of `open`, besides the options. */
 export interface TransportHost {
   readonly log: Log;
   readonly clock: Clock;
@@ -98,6 +98,6 @@ export interface TransportModule {
   readonly contract: number;
   /** JSON Schema of its options; validated, defaulted and frozen before `open`. Default: there are none. */
   readonly options?: TSchema;
-  /** Makes one transport, for one peer. It is started by whoever opened it. */
+  /** Makes one transport, for one peer. The caller starts it. */
   open(options: Readonly<Record<string, unknown>>, host: TransportHost): Transport | Promise<Transport>;
 }

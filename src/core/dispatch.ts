@@ -19,7 +19,7 @@ export interface DispatchMessage {
   readonly params?: Readonly<Record<string, unknown>>;
 }
 
-/** Who asks, and how. Default: nobody, revision 2026-07-28, never aborted, notifications dropped. */
+/** The caller and its settings. Default: anonymous, revision 2026-07-28, never aborted, notifications dropped. */
 export interface DispatchContext {
   readonly identity?: Identity;
   readonly facts?: Facts;
@@ -109,7 +109,7 @@ function hostOf({ signal = new AbortController().signal, notify }: DispatchConte
 
 function toAnswer(request: CoreRequest, reply: Reply): DispatchAnswer {
   if (reply.kind === 'ask')
-    return toAnswer(request, faultReply(request, { code: 'MISSING_CAPABILITY', detail: 'Nobody can be asked here.' }));
+    return toAnswer(request, faultReply(request, { code: 'MISSING_CAPABILITY', detail: 'No client can be asked here.' }));
   const id = JSON.parse(request.id) as string | number;
   const value = JSON.parse(reply.json);
   return reply.kind === 'result' ? { jsonrpc: '2.0', id, result: value } : { jsonrpc: '2.0', id, error: value };

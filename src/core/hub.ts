@@ -98,7 +98,7 @@ class Subscription implements AsyncIterable<Change>, AsyncIterator<Change> {
     return Promise.resolve({ done: true, value: undefined });
   }
 
-  /** What is pending is still handed out; then it is over. */
+  /** Ends it after the pending changes. */
   end(): void {
     if (this.#ended) return;
     this.#ended = true;

@@ -14,7 +14,7 @@ import { encodePage, fromCursor, type ListMethod } from './define/encode-lists.j
 import type { ServerRuntime } from './define/server-runtime.js';
 
 /**
- * Finds what a request asks for and checks its input, without running any handler. What needs none is answered at once. A method
+ * Finds the requested component and checks its input, without running a handler. Requests that need none are answered at once. A method
  * that the revision, the server or, for an extension, the client does not have does not exist. Never throws.
  */
 export function prepare(server: ServerRuntime, request: CoreRequest, env: CoreEnvironment): Prepared {
@@ -25,7 +25,7 @@ export function prepare(server: ServerRuntime, request: CoreRequest, env: CoreEn
   if (dialect.era === 'modern' && isObject(params._meta)) {
     const level = own(params._meta, 'io.modelcontextprotocol/logLevel');
     if (level !== undefined && !isLogLevel(level))
-      return faultReply(request, { code: 'INVALID_PARAMS', detail: 'params._meta asks for a log level that there is not.' });
+      return faultReply(request, { code: 'INVALID_PARAMS', detail: 'params._meta requests an unknown log level.' });
   }
   switch (method) {
     case 'tools/call':

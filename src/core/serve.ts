@@ -100,7 +100,7 @@ function traceCall(trace: RequestTrace, call: Call, { traceparent, tracestate }:
   trace.called(call, text(traceparent), text(tracestate));
 }
 
-/** What is longer is no W3C trace context. */
+/** The longest W3C trace context; a longer value is ignored. */
 const MAX_TRACE_BYTES = 1_024;
 
 function toRefusal(fault: ProtocolFault): ServeRefusal {

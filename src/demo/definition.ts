@@ -14,7 +14,7 @@ export function demoDefinition(clock: Clock): ServerDefinition {
     caching: { ttl_ms: 3_600_000, scope: 'public' },
     tools: [echo, add, countdown(clock), whoami],
     resources: [
-      { uri: 'demo://about', name: 'about', description: 'What this server is.', mimeType: 'text/plain', read: () => INSTRUCTIONS },
+      { uri: 'demo://about', name: 'about', description: 'About this server.', mimeType: 'text/plain', read: () => INSTRUCTIONS },
       {
         uri: TICKING_URI,
         name: 'ticks',
@@ -123,7 +123,7 @@ function wait(clock: Clock, delay_ms: number, signal: AbortSignal): Promise<void
   return new Promise((resolve, reject) => {
     const stop = () => {
       timer.cancel();
-      reject(new Error('nobody waits any more'));
+      reject(new Error('the caller is gone'));
     };
     const timer = clock.timer(delay_ms, () => {
       signal.removeEventListener('abort', stop);

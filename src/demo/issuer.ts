@@ -31,7 +31,7 @@ export interface DemoIssuer {
 type Mint = (audience: string, subject: string, scope: string) => Promise<string>;
 
 /**
- * Starts an OAuth issuer FOR DEVELOPMENT ONLY: it gives a token to whoever asks. It listens on loopback, its key lives as long
+ * Starts an OAuth issuer FOR DEVELOPMENT ONLY: it gives a token to every caller. It listens on loopback, its key lives as long
  * as the process, and nothing but the demo configuration should trust it. Discovery by RFC 8414 and OpenID Connect, ES256 keys,
  * and `client_credentials` with `resource` (RFC 8707); tokens are `at+jwt` (RFC 9068).
  */
@@ -91,7 +91,7 @@ async function serve(
   options: DemoIssuerOptions,
   mint: Mint,
 ): Promise<void> {
-  // A page that reached this port through a name of its own could read a token.
+  // A page that reached this port through its own domain could read a token (DNS rebinding).
   if (!isLoopbackName(request.headers.host)) return send(response, 403, oauthError('access_denied', 'The Host is not a loopback name.'));
   const path = request.url?.split('?', 1)[0] ?? '';
   const document = Object.hasOwn(documents, path) ? documents[path] : undefined;

@@ -71,7 +71,7 @@ function checkModern(envelope: Envelope, claims: Claims): Refused | undefined {
   if (name === claims.name) return undefined;
   if (field === 'taskId' && claims.name === undefined) return undefined;
   if (name === undefined)
-    return field === 'taskId' ? headerMismatch(`Mcp-Name names a task, but params.${field} is no string.`) : undefined;
+    return field === 'taskId' ? headerMismatch(`Mcp-Name names a task, but params.${field} is not a string.`) : undefined;
   return headerMismatch(`Mcp-Name is "${toEcho(claims.name ?? '')}", but params.${field} is "${toEcho(name)}".`);
 }
 

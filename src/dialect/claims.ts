@@ -12,7 +12,7 @@ import { isModern, isServed, MODERN, nameField, UNDECLARED_REVISION } from './me
  * Metadata"). No `MCP-Protocol-Version`: legacy 2025-03-26, not declared. One that names no served revision: `UNSUPPORTED_VERSION`.
  * A modern POST needs `Mcp-Method`, and `Mcp-Name` for the methods that name something; they, the version and each `Mcp-Param-*`
  * come at most once and decode strictly, else `HEADER_MISMATCH`. Of a legacy request the version is read and, of a POST, the form of its
- * `Mcp-Param-*`, which go on; its other MCP headers are bound to nothing. With `defer`, what is settled with the body is passed on as a modern claim without method and
+ * `Mcp-Param-*`, which go on; its other MCP headers have no meaning. With `defer`, a claim that only the body can settle is passed on as a modern claim without method and
  * name: an unknown revision, which `admitMessage` always refuses, then with the request's id, and a missing `Mcp-Method`, which
  * it allows to a notification alone.
  */

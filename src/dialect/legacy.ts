@@ -44,7 +44,7 @@ export const REV_2025_06_18 = legacyDialect({
   can_ask: (method, mode) => method !== 'elicitation/create' || mode === 'form',
 });
 
-/** MCP 2025-11-25: icons, elicitation by URL, and arguments that do not fit are told to the model. */
+/** MCP 2025-11-25: icons, elicitation by URL, and invalid arguments are reported to the model. */
 export const REV_2025_11_25 = legacyDialect({
   revision: '2025-11-25',
   items: { title: true, icons: true, tool_annotations: true, structured: 'object' },

@@ -10,7 +10,7 @@ export type NameField = 'name' | 'uri' | 'taskId';
 /**
  * The member of `params` that `Mcp-Name` mirrors for a method (MCP 2026-07-28, Streamable HTTP, "Standard Request Headers", and the
  * extension io.modelcontextprotocol/tasks). Such a request must have it, in every revision; a request about a task may leave out the
- * header, and what it lacks is the server's to say.
+ * header; the server reports missing ones.
  */
 export function nameField(method: string): NameField | undefined {
   switch (method) {

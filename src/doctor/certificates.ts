@@ -37,7 +37,7 @@ function filesOf({ config, folder }: LoadedConfig): readonly (readonly [key: str
   return files;
 }
 
-/** A chain is as good as its first end; of several CAs each that has ended is told. */
+/** A chain is valid until its first certificate expires; of several CAs, each expired one is reported. */
 function expiry(key: string, file: string, now_ms: number): Finding[] {
   const check = `certificates ${key}`;
   const all = blocks(file).map((pem) => new X509Certificate(pem));

@@ -10,7 +10,7 @@ export interface Finding {
   readonly remedy?: string;
 }
 
-/** Looks at one thing; what it throws is a failure of this check alone. */
+/** Checks one thing; an exception fails only this check. */
 export interface Check {
   readonly name: string;
   run(signal: AbortSignal): Promise<readonly Finding[]> | readonly Finding[];
@@ -35,7 +35,7 @@ async function runOne({ name, run }: Check, clock: Clock, timeout_ms: number, en
   const late = new Promise<readonly Finding[]>((resolve) => {
     const timer = clock.timer(timeout_ms, () => {
       stop.abort();
-      resolve([fail(name, `no answer within ${timeout_ms} ms`, 'Look whether it is up and reachable from here; --timeout waits longer.')]);
+      resolve([fail(name, `no answer within ${timeout_ms} ms`, 'Check that it is up and reachable from here; --timeout waits longer.')]);
     });
     stop.signal.addEventListener('abort', () => timer.cancel());
     ended?.addEventListener('abort', () => resolve([]));

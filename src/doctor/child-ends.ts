@@ -2,7 +2,7 @@ import type { RuntimeConfig } from '../config/schema/runtimes.js';
 import type { Log } from '../contract/log.js';
 import { type Finding, fail } from './check.js';
 
-/** Listens to the log of a gateway for children that could not be started or ended by themselves. What they wrote is not kept: it may hold secrets. */
+/** Listens to the log of a gateway for children that could not be started or ended by themselves. Their output is not kept: it may hold secrets. */
 export class ChildEnds {
   readonly log: Log = this.#of(undefined);
   readonly #found = new Map<string, Readonly<Record<string, unknown>>>();

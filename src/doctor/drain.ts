@@ -36,7 +36,7 @@ export function checkDrain({ listener }: Config, { grace, pre_stop_s }: DrainTim
       return [
         fail(
           name,
-          `needs ${needed} s and has ${grace} s: what is still open then is killed (${sum})`,
+          `needs ${needed} s and has ${grace} s: requests and streams still open then are killed (${sum})`,
           `Raise terminationGracePeriodSeconds to ${needed}, or lower listener.limits.drain_timeout_ms.`,
         ),
       ];

@@ -21,7 +21,7 @@ export interface KnockAnswer {
 const MAX_BODY_BYTES = 65_536;
 const utf8 = new TextDecoder();
 
-/** Sends one request on a connection of its own, TLS verified, no redirect followed. Rejects with Node's or undici's error. */
+/** Sends one request on its own connection, TLS verified, no redirect followed. Rejects with Node's or undici's error. */
 export async function knock(url: string, asked: HttpCheck, signal: AbortSignal): Promise<KnockAnswer> {
   const { method = 'GET', headers = {}, body = null, ca, egress } = asked;
   const connect = buildConnector(ca === undefined ? {} : { ca });
@@ -51,7 +51,7 @@ export function viaProxy(url: string, egress: Egress): string {
   return proxy === undefined ? '' : `, through the proxy ${proxy}`;
 }
 
-/** Why nobody answered, and what to do, in words. */
+/** The reason for a missing answer, and the remedy, as text. */
 export function whyUnreachable(error: unknown): { readonly message: string; readonly remedy: string } {
   const code = codeOf(error);
   const known = WORDS[code];
@@ -66,7 +66,7 @@ export function whyUnreachable(error: unknown): { readonly message: string; read
       message: `TLS could not be verified (${code})`,
       remedy: 'Look at its certificate: openssl s_client -connect HOST:PORT -showcerts',
     };
-  return { message: `cannot be reached (${code})`, remedy: 'Look whether it runs, and whether a firewall stands between.' };
+  return { message: `cannot be reached (${code})`, remedy: 'Check that it is running and that no firewall blocks it.' };
 }
 
 function codeOf(error: unknown): string {
@@ -77,12 +77,12 @@ function codeOf(error: unknown): string {
 
 const TRUST = 'Name the CA that signed it: ca_file of a runtime, NODE_EXTRA_CA_CERTS for an issuer.';
 const WORDS: Readonly<Record<string, readonly [message: string, remedy: string]>> = {
-  ECONNREFUSED: ['nobody listens there', 'Start it, or correct host and port.'],
+  ECONNREFUSED: ['nothing listens there', 'Start it, or correct host and port.'],
   ENOTFOUND: ['the host name is unknown', 'Correct the name, or look at the DNS of this machine.'],
   EAI_AGAIN: ['the host name could not be looked up', 'Look at the DNS of this machine.'],
-  ECONNRESET: ['the connection was reset', 'Look whether that port speaks HTTP, and TLS as the URL says.'],
-  UND_ERR_SOCKET: ['the connection was closed without an answer', 'Look whether that port speaks HTTP, and TLS as the URL says.'],
-  UND_ERR_CONNECT_TIMEOUT: ['no connection in time', 'Look whether a firewall stands between.'],
+  ECONNRESET: ['the connection was reset', 'Check that the port speaks HTTP, with TLS if the URL says https.'],
+  UND_ERR_SOCKET: ['the connection was closed without an answer', 'Check that the port speaks HTTP, with TLS if the URL says https.'],
+  UND_ERR_CONNECT_TIMEOUT: ['no connection in time', 'Check that no firewall blocks it.'],
   ERR_SSL_WRONG_VERSION_NUMBER: ['that port does not speak TLS', 'Write http:// or correct the port.'],
   CERT_HAS_EXPIRED: ['its certificate has expired', 'Renew it there.'],
   ERR_TLS_CERT_ALTNAME_INVALID: ['its certificate is for another name', 'Use a name of the certificate in the URL.'],

@@ -106,8 +106,8 @@ function explain(name: string, error: unknown): Finding {
 }
 
 const REMEDIES: Partial<Record<SourceFailure['reason'], string>> = {
-  timeout: 'Look whether it is up and reachable from here.',
-  status: 'Look whether the issuer is written as its tokens write it, path included; or set jwks_uri.',
+  timeout: 'Check that it is up and reachable from here.',
+  status: 'Check that the issuer is written as in its tokens, path included; or set jwks_uri.',
   issuer_mismatch: 'Write issuer letter for letter as the metadata has it; a slash at the end counts.',
   no_keys: 'It publishes no key that can verify a signature; look at its key settings.',
 };

@@ -140,7 +140,7 @@ const PING = '{"jsonrpc":"2.0","id":1,"method":"ping"}';
 
 /**
  * A gateway of the config in this process, on a free loopback port: same gates, routes and runtimes; no TLS, no ops listener, no audit,
- * and every `Host`. What clients dial for it stays what it is, so that audiences are judged as they will be. `terminated`: this
+ * and every `Host`. The URL that clients use for it is unchanged, so that audiences are checked as in production. `terminated`: this
  * machine is believed as the TLS terminator is.
  */
 export function standIn(loaded: LoadedConfig, terminated: boolean, log: Log, egress: TunnelEgress = DIRECT): Gateway {

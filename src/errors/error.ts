@@ -11,7 +11,7 @@ export interface ErrorDetail {
   readonly cause?: unknown;
 }
 
-/** An error that is told to the HTTP client. Status, JSON-RPC code and message come from the table in codes.ts. */
+/** An error that is sent to the HTTP client. Status, JSON-RPC code and message come from the table in codes.ts. */
 export class GatewayError extends Error {
   override readonly name = 'GatewayError';
   readonly code: ErrorCode;

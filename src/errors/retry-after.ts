@@ -8,7 +8,7 @@ export function retryAfter(least_s = 1, random: () => number = Math.random): str
   return String(Math.max(1, Math.ceil(least_s)) + Math.floor(5 * random()));
 }
 
-/** True for a 503 without a `Retry-After`: whoever sends it adds one. */
+/** True for a 503 without a `Retry-After`: the sender adds one. */
 export function lacksRetryAfter(error: { readonly status: number; readonly headers?: HeaderInit | undefined }): boolean {
   return error.status === 503 && !Object.keys(error.headers ?? {}).some((name) => name.toLowerCase() === 'retry-after');
 }

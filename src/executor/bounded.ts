@@ -19,7 +19,7 @@ import {
 } from './executor.js';
 import { FairQueue, type Place } from './fair-queue.js';
 
-/** An executor of its own, empty. It owns one timer at most. */
+/** A new, empty executor. It owns at most one timer. */
 export function createExecutor(options: ExecutorOptions): Executor {
   return new BoundedExecutor(
     {
@@ -84,7 +84,7 @@ class BoundedExecutor implements Executor {
     });
     this.#keep(job, options);
     if (starts) this.#start(job, work);
-    // A callback of this promise runs in the submitter's async context; whoever grants the slot has another.
+    // A callback of this promise runs in the submitter's async context, not in that of the call that frees the slot.
     else new Promise<void>((grant) => (job.grant = grant)).then(() => this.#start(job, work), undefined);
     return answer;
   }
@@ -159,7 +159,7 @@ class BoundedExecutor implements Executor {
     this.#checkDrain();
   }
 
-  /** Nobody waits any more. */
+  /** The caller no longer waits. */
   #end(job: Job, reason: CancelReason): void {
     if (job.state === 'abandoned' || job.state === 'ended') return;
     if (job.state === 'queued') this.#queue.remove(job.place as NonNullable<Job['place']>);

@@ -2,7 +2,7 @@ import type { Clock, Timer } from '../contract/clock.js';
 import type { Drained } from './executor.js';
 import { Chain, ListNode } from './fair-queue.js';
 
-/** What can be due. `heap_at` is -1 while it is not in the heap. */
+/** An entry of the deadline heap. `heap_at` is -1 while it is not in the heap. */
 export interface Dated {
   due_ms: number;
   heap_at: number;
@@ -162,7 +162,7 @@ export class Owners<T> {
     this.#onGone = onGone;
   }
 
-  /** The returned function lets `item` go; it must be called before or while `onGone` is told of it. */
+  /** The returned function lets `item` go; it must be called before or during `onGone` for this item. */
   add(signal: AbortSignal, item: T): () => void {
     let chain = this.#owned.get(signal);
     if (chain === undefined) {

@@ -36,7 +36,7 @@ const BY_REASON: Readonly<Record<CancelReason, ExecutorFault>> = {
 
 export const toFault = (reason: CancelReason): ExecutorFault => BY_REASON[reason];
 
-/** Runs calls side by side, never more than it was given room for. Whoever was handed one does not drain it; whoever made it does. */
+/** Runs calls concurrently, up to a limit. Its creator drains it; other users do not. */
 export interface Executor {
   /**
    * Runs `work` at once, in the caller's stack, when a slot is free; else when its turn comes. Rejects with an `ExecutorFault`
@@ -44,7 +44,7 @@ export interface Executor {
    */
   submit<T>(work: (token: CancelToken) => Promise<T> | T, options: SubmitOptions): Promise<T>;
   /**
-   * Gives up every waiting or running call of `scope` with this id; false: there is none, which is no error (MCP Cancellation,
+   * Abandons every waiting or running call of `scope` with this id; false: none exists, which is not an error (MCP Cancellation,
    * "Timing Considerations"). Ids must be unique among a requestor's open requests (MCP Base Protocol, "Requests"), but clients
    * that repeat one exist: their calls all run, each has its own answer, and a cancellation ends them all.
    */
@@ -82,7 +82,7 @@ export interface ExecutorOptions {
 }
 
 export interface SubmitOptions {
-  /** Whose ids these are: the verified client instance, the session, or the request itself. Nobody cancels across scopes. */
+  /** Whose ids these are: the verified client instance, the session, or the request itself. A cancellation never crosses scopes. */
   readonly scope: string;
   /** The JSON-RPC id as text, equal for equal ids. */
   readonly id: string;
@@ -96,13 +96,13 @@ export interface SubmitOptions {
 
 export type CancelReason = 'cancelled' | 'deadline' | 'owner' | 'shutdown';
 
-/** How a callback learns that nobody waits for it any more. The slot of one that goes on regardless stays counted as abandoned. */
+/** Tells a handler that its caller is gone. A handler that keeps running is counted as orphaned. */
 export interface CancelToken {
   readonly cancelled: boolean;
   readonly reason: CancelReason | undefined;
   /** Made on first use; aborts with the `ExecutorFault` that the caller got. */
   readonly signal: AbortSignal;
-  /** Calls `run` once when the call is given up, at once if it already was. What `run` throws is dropped. */
+  /** Calls `run` once when the call is abandoned, at once if it already was. Exceptions of `run` are dropped. */
   onCancel(run: () => void): void;
 }
 

@@ -1,6 +1,6 @@
 /**
  * A bounded queue that serves its shares in turn, each in order of arrival. When it is full, a newcomer takes the place of the newest
- * entry of the longest line if that line is longer than the newcomer's own would be: nobody can fill the queue against the
+ * entry of the longest line if that line is longer than the newcomer's own would be: no caller can fill the queue against the
  * others. A line may be held: it keeps its places and has no turn. Every operation takes constant time; nothing is kept of a share that does not wait.
  */
 export class FairQueue<T> {

@@ -122,10 +122,7 @@ function decide(chain: Chain, head: RequestHead, before: Admitted): ChainOutcome
 }
 
 function admitted(steps: readonly Step[], { identity, facts }: Admitted, url: string): Explanation {
-  const who =
-    identity === undefined
-      ? 'nobody in particular: the route is public or an allowlist passed'
-      : `${identity.issuer}#${identity.principal}`;
+  const who = identity === undefined ? 'anonymous: the route is public or an allowlist passed' : `${identity.issuer}#${identity.principal}`;
   return {
     steps,
     outcome: 'admitted',

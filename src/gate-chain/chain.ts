@@ -40,7 +40,7 @@ export type Refusal = {
   readonly code: string;
   readonly message: string;
   readonly headers: HeaderInit | undefined;
-  /** Config name of the gate that refused; empty when all passed and nobody identified the caller. */
+  /** Config name of the gate that refused; empty when all passed and none identified the caller. */
   readonly gate: string;
   /** Whom an earlier gate had identified; for the audit. */
   readonly identity: Identity | undefined;
@@ -61,7 +61,7 @@ export type ChainOutcome =
 
 /**
  * How a chain ends. `open`: admitted (the listener's chain, a public route). `guarded`: admitted only with an identity or an
- * allowlist's pass. `served`: the last gate answers a public path of its own; if it passes, it fails.
+ * allowlist's pass. `served`: the last gate answers its own public path; a pass counts as a failure.
  */
 export type ChainEnd = 'open' | 'guarded' | 'served';
 
@@ -261,7 +261,7 @@ function refusal(code: ErrorCode, gate: string, identity: Identity | undefined, 
   return { kind: 'refuse', status, rpc, code, message, headers, gate, identity, about_call: false };
 }
 
-/** Bounded, without the stack: a cause is written by whoever wrote the gate. */
+/** Bounded, without the stack: a cause comes from the gate's author. */
 function describe(cause: unknown): Readonly<Record<string, unknown>> {
   try {
     if (cause instanceof Error) return { error: String(cause.name).slice(0, 64), cause: String(cause.message).slice(0, 512) };

@@ -25,7 +25,7 @@ export type Checked =
   | Extract<GateDecision, { readonly kind: 'refuse' | 'serve' }>;
 
 /**
- * What a gate returned, as a decision of our own making: each property is read once and copied, so what was checked is
+ * A gate's return value as our own decision: each property is read once and copied, so the checked value is
  * what is used. Throws DecisionFault for everything that is not a decision.
  */
 export function checkDecision(value: unknown, provides: ReadonlySet<string> | undefined): Checked {
@@ -131,7 +131,7 @@ function isCode(code: string): boolean {
   return true;
 }
 
-/** A set of scopes that nobody can change any more. */
+/** An immutable set of scopes. */
 class Scopes extends Set<string> {
   static readonly none: Scopes = new Scopes([]);
 

@@ -43,7 +43,7 @@ export async function openInstances(places: readonly Place[], deps: ChainDeps): 
       try {
         const host = { name, log, metrics, clock, signal, route, folder, egress, shared: shared.of(use, name) };
         const work = Promise.resolve(module.open(options as never, host)).then((gate) => {
-          // A gate that opens after its deadline is closed by the one below: nobody else knows it.
+          // A gate that opens after its deadline is closed by the code below: nothing else holds it.
           if (closing !== undefined) return closing.then(() => closeAll([gate], async () => {}, deps)).then(() => gate);
           opened[i] = gate;
           return gate;

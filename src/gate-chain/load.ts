@@ -21,7 +21,7 @@ export interface GateConfig {
   readonly options?: Readonly<Record<string, unknown>>;
 }
 
-/** One entry of `routes`, in the config's order: problems are told as `routes[index].gates`. */
+/** One entry of `routes`, in the config's order: problems are reported as `routes[index].gates`. */
 export interface RouteChainInput {
   readonly path: string;
   readonly url: string;

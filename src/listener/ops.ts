@@ -12,7 +12,7 @@ export interface OpsView {
   render(accept: string | undefined): Promise<{ readonly content_type: string; readonly body: string }>;
   /** Begins the drain; does nothing when it has begun. */
   drain(): void;
-  /** Reads the config again; undefined when there is no file. Rejects with what is wrong with the new one. */
+  /** Reloads the config; undefined without a file. Rejects with the problems of the new config. */
   readonly reload?: (() => Promise<{ readonly restart: readonly string[] }>) | undefined;
   /** More paths, `/status` among them. */
   readonly pages?: OpsPages | undefined;
@@ -107,7 +107,7 @@ function addRoutes(app: FastifyInstance, view: OpsView): void {
   app.post('/reload', async (request, reply) => {
     if (fromPage(request)) return fail(reply, 403, 'ORIGIN_NOT_ALLOWED', 'A browser page may not reload the config.');
     if (view.reload === undefined) return fail(reply, 409, 'NO_CONFIG_FILE', 'This gateway was not started from a file.');
-    // Gates and modules may take longer to open than a silent connection has; each has a deadline of its own.
+    // Gates and modules may take longer to open than a silent connection has; each has its own deadline.
     request.raw.socket.setTimeout(0);
     try {
       return { reloaded: true, ...(await view.reload()) };

@@ -22,7 +22,7 @@ export async function findModule(
     const module = Object.hasOwn(builtins, use) ? builtins[use] : undefined;
     if (module !== undefined) return { ok: true, module };
     const names = Object.keys(builtins);
-    return no(`is no built-in gate${didYouMean(use, names) || '.'} Known: ${names.join(', ')}, npm:<package>, file:<path>`);
+    return no(`is not a built-in gate${didYouMean(use, names) || '.'} Known: ${names.join(', ')}, npm:<package>, file:<path>`);
   }
   const imported = await importModule(use, folder, clock);
   if (!imported.ok) return imported;

@@ -8,7 +8,7 @@ import { loadModule } from './load-module.js';
 /**
  * The named export `server` of the module that a hosted runtime names: an absolute file, or `npm:package[/subpath]` installed in
  * or above `folder`. Rejects with a ConfigError at `runtimes.NAME.module` that says what to do; a declaration that `defineServer`
- * refused is told component by component. Handed on in an object, so that nothing asks the export for a `then`.
+ * refused is reported component by component. Handed on in an object, so that nothing asks the export for a `then`.
  */
 export async function findServer(name: string, module: string, folder: string, clock: Clock): Promise<{ readonly server: unknown }> {
   const where = `runtimes.${name}.module`;
@@ -17,7 +17,7 @@ export async function findServer(name: string, module: string, folder: string, c
   try {
     space = await loadModule(moduleUrl(module.startsWith('npm:') ? module : `file:${module}`, folder), clock);
   } catch (error) {
-    // The module may have a copy of this package of its own, so its ConfigError is told by its shape.
+    // The module may have its own copy of this package, so its ConfigError is recognized by its shape.
     if (isConfigError(error))
       throw new ConfigError(error.problems.map((problem) => ({ where, message: `${problem.where}: ${problem.message}` })));
     throw fail(whyNotLoaded(error));
@@ -48,9 +48,9 @@ function wrongShape(server: unknown): string | undefined {
   return asRuntime(server) === undefined && typeof server !== 'function' ? NO_SERVER : undefined;
 }
 
-/** What is told of an export that nothing here can serve. */
+/** The problem with an export that cannot be served. */
 export const NO_SERVER =
-  'its export "server" was not made by defineServer of portcullis/server, and is no function that returns an official SDK server (see docs/server.md)';
+  'its export "server" was not made by defineServer of portcullis/server, and is not a function that returns an official SDK server (see docs/server.md)';
 
 function isConfigError(error: unknown): error is ConfigError {
   return error instanceof Error && error.name === 'ConfigError' && Array.isArray((error as Partial<ConfigError>).problems);

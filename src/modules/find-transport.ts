@@ -11,7 +11,7 @@ const CONTRACT = 1;
 /** Makes one transport of a module. Rejects when the module throws, or makes none. */
 export type OpenTransport = (host: TransportHost) => Promise<Transport>;
 
-/** How a config, or a program, names a transport, and where problems with it are told. */
+/** How a config, or a program, names a transport, and where its problems are reported. */
 export interface TransportSource {
   /** `npm:package[/subpath]` or `file:path`. */
   readonly module: string;

@@ -41,7 +41,7 @@ export function inspect(read: () => string | undefined): string | undefined {
   }
 }
 
-/** Why an import failed, and what to do where it is `portcullis` itself that the module does not find. */
+/** Why an import failed, with the remedy if the module does not find `portcullis` itself. */
 export function whyNotLoaded(error: unknown): string {
   const message = error instanceof Error ? error.message : String(error);
   return `could not be loaded: ${message}${OWN_PACKAGE.test(message) ? OWN_PACKAGE_HINT : ''}`;
@@ -49,7 +49,7 @@ export function whyNotLoaded(error: unknown): string {
 
 const PACKAGE = /^(?:@[a-z0-9~-][a-z0-9._~-]*\/)?[a-z0-9~-][a-z0-9._~-]*(?:\/[A-Za-z0-9._~-]+)*$/;
 
-/** What Node says when a module imports `portcullis/…` and there is no such package around it. */
+/** Node's message when a module imports `portcullis/…` and the package is not installed near it. */
 const OWN_PACKAGE = /^Cannot find package 'portcullis'/;
 const OWN_PACKAGE_HINT =
   '; install portcullis beside the module (npm install /path/to/portcullis in its folder), or keep the module below a folder that has it in node_modules';

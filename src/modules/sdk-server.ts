@@ -31,7 +31,7 @@ interface V1 {
 
 /**
  * Makes a server of what a module exports: a factory that returns a new `McpServer` (or `Server`) of the official SDK, v1 or v2,
- * found where the module finds it. Every request gets an instance of its own. Undefined when it is no such factory; throws an
+ * found where the module finds it. Every request gets its own instance. Undefined when the export is not such a factory; throws an
  * Error that says what is missing.
  */
 export async function openSdkServer(exported: unknown, folder: string): Promise<SdkServer | undefined> {

@@ -15,11 +15,11 @@ export interface MountAuth {
 /** What the host's authentication puts on a request. */
 export interface MountCaller {
   readonly mcpAuth?: MountAuth | undefined;
-  /** A verified client instance: its requests, and nobody else's, can be cancelled by `notifications/cancelled`. */
+  /** A verified client instance: `notifications/cancelled` can cancel only its own requests. */
   readonly mcpCancellationScope?: string | undefined;
 }
 
-/** The identity of a request; undefined when the host set none. Throws TypeError for one that names nobody: that must not pass as anonymous. */
+/** The identity of a request; undefined when the host set none. Throws TypeError for one without a principal: it must not pass as anonymous. */
 export function identityOf(auth: MountAuth | null | undefined): Identity | undefined {
   if (auth === undefined || auth === null) return undefined;
   const { principal, issuer = 'host', scopes = [], client, expires_at_ms, facts = {} } = auth;

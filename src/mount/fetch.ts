@@ -73,7 +73,7 @@ function viewOf(headers: Headers): HeaderView {
   return { get, all, raw: [...headers].flat() };
 }
 
-/** Reads a body, as `readNodeBody` does; how it was chunked only the host knows. A body that breaks off is BODY_TIMEOUT: nobody is there to be told. */
+/** Reads a body, as `readNodeBody` does; only the host knows the chunking. A body that breaks off is BODY_TIMEOUT; the client is gone. */
 async function readFetchBody(
   body: ReadableStream<Uint8Array> | null,
   { clock, body_timeout_ms, read_timeout_ms, max_body_bytes }: MountSettings,

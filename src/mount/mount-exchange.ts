@@ -8,7 +8,7 @@ import { listenEnd } from '../core/run/listen.js';
 export interface MountExchangeOptions extends CallTimes {
   readonly clock: Clock;
   readonly max_stream_buffer_bytes: number;
-  /** Whose cancellations mean this request; undefined: nobody's. */
+  /** The client instance whose cancellations apply to this request; undefined: none. */
   readonly scope: string | undefined;
   readonly ended: (exchange: MountExchange) => void;
 }
@@ -47,7 +47,7 @@ export class MountExchange extends ValueExchange {
     return this.scope === scope && this.#call.id !== undefined && JSON.parse(this.#call.id) === id;
   }
 
-  /** Nobody wants the answer: the client left, or said so. What has not begun is answered 202, without a body. */
+  /** The client left or cancelled. An answer that has not begun is 202, without a body. */
   leave(): void {
     if (this.ended) return;
     this.#deadline.stop('client');

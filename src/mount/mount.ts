@@ -86,7 +86,7 @@ export class Mount {
     try {
       identity = identityOf(caller.mcpAuth);
     } catch (error) {
-      log.error({ error: String(error) }, 'the host set an mcpAuth that names nobody');
+      log.error({ error: String(error) }, 'the host set an mcpAuth without a principal');
       return refusal('RUNTIME_FAILED', requestIdOf(body));
     }
     const prepared = admitHttp({ method: 'POST', headers, body, identity });

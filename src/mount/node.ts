@@ -39,7 +39,7 @@ export function createNodeMount(server: Server, options: MountOptions = {}): Nod
   return Object.assign(handler, {
     async close(deadline_ms?: number) {
       await mount.close(deadline_ms);
-      // What a stream ended with is still on its way to the response.
+      // The last bytes of the stream are still on their way to the response.
       await Promise.allSettled(streams);
     },
   });
@@ -154,7 +154,7 @@ function readNodeBody(
   });
 }
 
-/** Why a body was not read in full, and the id of its request as far as it came. */
+/** Why a body was not read in full, and the id of its request if it had arrived. */
 export interface UnreadBody {
   readonly code: 'BODY_TIMEOUT' | 'BODY_TOO_LARGE' | 'CHUNKS_TOO_SMALL';
   readonly id: string | undefined;

@@ -6,7 +6,7 @@ import { systemClock } from '../system-clock.js';
 
 /** What every mount may be told. Positive integers; a mount throws a RangeError that names another. */
 export interface MountOptions {
-  /** Shared with other mounts, which then share `max_subscriptions` too; drained by whoever made it. Default: one of its own. */
+  /** Shared with other mounts, which then share `max_subscriptions` too; drained by its creator. Default: a private one. */
   readonly executor?: Executor;
   /** A larger body is 413. Default 2 000 000. */
   readonly max_body_bytes?: number;

@@ -19,7 +19,7 @@ export function statusPage(status: Status, explains: boolean): Html {
   );
 }
 
-/** The page that answers a question when there is no JavaScript. */
+/** The page that answers the form without JavaScript. */
 export function explainPage(status: Status, asked: FormValues, answer: Content): Html {
   const back = html`<nav aria-label="Sections"><a href="/status">Back to the status page</a></nav>`;
   return shell(status, back, explainSection(status, asked, answer));

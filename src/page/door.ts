@@ -8,7 +8,7 @@ const PRIVATE = ['.localhost', '.svc', '.cluster.local', '.internal'];
 /**
  * True for a name in Host that a stranger cannot have pointed here: an address, localhost, a name without a dot, a name under `.svc`,
  * `.cluster.local` or `.internal`, and those that the config allows. Without this a page of any site could read the answer through a
- * DNS name of its own. No Host: no browser.
+ * own DNS name. No Host: not a browser.
  */
 export function isOwnHost(host: string | undefined, allowed: readonly string[]): boolean {
   if (host === undefined) return true;

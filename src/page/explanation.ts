@@ -16,7 +16,7 @@ ${callerOf(explanation)}
 ${fields.length > 0 && html`<details open><summary>Header fields of the answer</summary><pre tabindex="0" aria-label="Header fields">${fields.map(([name, value]) => `${name}: ${value}\n`)}</pre></details>`}`;
 }
 
-/** Why there is no explanation. */
+/** Why the explanation is missing. */
 export function noExplanation(why: string): Html {
   return html`<h3 tabindex="-1">${mark('warn', 'Not asked')}</h3><p>${why}</p>`;
 }

@@ -69,7 +69,7 @@ export class Live {
     }
   }
 
-  /** What cannot be made stays as it was: a timer has nobody to tell, and a page is not worth a gateway. */
+  /** A part that fails to render keeps its old content: a timer has no caller to report to, and the page must not stop the gateway. */
   #render(): ReadonlyMap<string, string> {
     try {
       return this.#options.render();

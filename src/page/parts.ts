@@ -20,7 +20,7 @@ export interface Part {
   render(status: Status): Html;
 }
 
-/** The sections in the order in which somebody who was woken up reads them. Each is rendered anew, and sent when it has changed. */
+/** The sections in the order in which an on-call engineer reads them. Each is re-rendered, and sent when it has changed. */
 export const PARTS: readonly Part[] = [
   { id: 'summary', title: 'Now', render: summary },
   { id: 'refusals', title: 'Refused and failed', render: refusals },

@@ -7,7 +7,7 @@ import { moment, number, prose } from './words.js';
 
 /** Who was refused and what failed, latest first. */
 export function refusals({ recent, routes, at_ms }: Status): Html {
-  if (recent.length === 0) return html`<p class="calm">Nobody was refused and no call has failed since the start.</p>`;
+  if (recent.length === 0) return html`<p class="calm">No caller has been refused and no call has failed since the start.</p>`;
   const runtimes = new Map(routes.map(({ path, runtime }) => [path, runtime]));
   return table(
     'refusals',

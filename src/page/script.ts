@@ -39,7 +39,7 @@ export const SCRIPT = `'use strict';
   let seen = now();
   const lost = (why) => {
     stop();
-    say(why + ' What is here is of ' + seen + ' UTC.', 'warn');
+    say(why + ' This page shows the state at ' + seen + ' UTC.', 'warn');
     retry = setTimeout(connect, 5000);
   };
   const connect = () => {
@@ -60,7 +60,7 @@ export const SCRIPT = `'use strict';
   };
   if (document.querySelector('[data-part]') !== null) {
     connect();
-    // A page that nobody looks at is not watched.
+    // A hidden page is not updated.
     document.addEventListener('visibilitychange', () => (document.hidden ? stop() : connect()));
     window.addEventListener('pagehide', stop);
   }

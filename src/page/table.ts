@@ -23,7 +23,7 @@ export function table(name: string, caption: string, columns: readonly Column[],
 
 function toCell({ head, numeric }: Column, cell: Content, at: number): Html {
   if (at === 0) return html`<th role="rowheader" scope="row" data-label="${head}"${numeric === true && NUMERIC}>${cell}</th>`;
-  // On a phone what is not there is left out.
+  // On a phone empty cells are omitted.
   const kind = cell === NOTHING ? html` class="none${numeric === true && ' number'}"` : numeric === true && NUMERIC;
   return html`<td role="cell" data-label="${head}"${kind}><div>${cell}</div></td>`;
 }

@@ -46,7 +46,7 @@ export function total(values: Readonly<Record<string, number>>): number {
   return Object.values(values).reduce((sum, count) => sum + count, 0);
 }
 
-/** A sentence of the error tables: what stands between backticks is code. */
+/** A sentence of the error tables: text between backticks is code. */
 export function prose(text: string): readonly (Html | string)[] {
   return text.split('`').map((piece, at) => (at % 2 === 1 ? html`<code>${piece}</code>` : piece));
 }

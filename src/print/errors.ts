@@ -4,9 +4,9 @@ import { code, GENERATED, page, table } from './schema-type.js';
 
 const INTRO = `Every refusal that Portcullis itself gives has one of these codes. It is in \`error.data.code\` of the JSON-RPC body, in the log line and in the
 metrics; \`error.data.request_id\` is the \`X-Request-Id\` of the answer and stands in the log line too. Messages never hold a token, a secret,
-an internal host or a stack. A head that is malformed is answered in plain text: there is nobody who speaks JSON-RPC yet.`;
+an internal host or a stack. A malformed head is answered in plain text: the client may not speak JSON-RPC.`;
 
-const CONFIG = `Problems in the configuration are told at start, all at once, as \`file:line:column key: message\`; the process exits 78. The command line exits 64
+const CONFIG = `Problems in the configuration are all reported together at startup, as \`file:line:column key: message\`; the process exits 78. The command line exits 64
 for a wrong usage and 69 when an address cannot be bound.`;
 
 /** docs/errors.md: the closed table and the refusal codes of the built-in gates. */

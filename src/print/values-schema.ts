@@ -11,7 +11,7 @@ export function printValuesSchema(builtins: Readonly<Record<string, GateModule>>
   const { $schema, title, required, ...config } = JSON.parse(printEditorSchema(builtins), (key, value) =>
     key === 'pattern' && typeof value === 'string' ? withoutLargeBounds(value) : value,
   );
-  // The chart has no route of its own, and none at all with existingConfigMap: a template asks for them.
+  // The chart has no default route, and none at all with existingConfigMap: a template requires them.
   delete config.properties.routes.minItems;
   const values = closed({ ...VALUES, config: { ...config, description: 'The configuration of the gateway, passed through.' } });
   return `${JSON.stringify({ $schema, title: 'Values of the Portcullis chart', ...values }, undefined, 2)}\n`;

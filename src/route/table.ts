@@ -30,7 +30,7 @@ export class RouteTable<R extends Placed> {
     return undefined;
   }
 
-  /** The exact path that differs from this one by a slash at its end alone; undefined when there is no such route. */
+  /** The exact path that differs from this one by a slash at its end alone; undefined when no such route exists. */
   beside(path: string): string | undefined {
     const other = path.endsWith('/') ? path.slice(0, -1) : `${path}/`;
     return this.#exact.has(other) ? other : undefined;

@@ -7,7 +7,7 @@ export interface AuditSink {
   close(): Promise<void>;
 }
 
-/** Appends to a file that only its owner may read. It is opened anew when it was renamed or removed, as log rotation does, and after a failed write. */
+/** Appends to a file that only its owner may read. It is reopened when it was renamed or removed, as log rotation does, and after a failed write. */
 export function createFileSink(path: string): AuditSink {
   let handle: FileHandle | undefined;
   const close = async (): Promise<void> => {

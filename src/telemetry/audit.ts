@@ -4,7 +4,7 @@ import type { Counter } from '../contract/metrics.js';
 import type { AuditSink } from './audit-sink.js';
 import { pseudonymOf } from './redact.js';
 
-/** Lines and UTF-16 units that wait or are being written; what comes on top is dropped and counted. */
+/** Limits on waiting lines and UTF-16 units, those being written included; further lines are dropped and counted. */
 const MAX_LINES = 10_000;
 const MAX_UNITS = 4_194_304;
 const MAX_BATCH_LINES = 500;
@@ -28,7 +28,7 @@ export interface ClosableAudit extends Audit {
   close(deadline_ms: number): Promise<void>;
 }
 
-/** One JSON line for each decision. The sink is written to by one loop of its own: however slow it is, no request waits for it. */
+/** One JSON line for each decision. A separate loop writes to the sink: however slow it is, no request waits for it. */
 export function createAudit(options: AuditOptions): ClosableAudit {
   const { sink, clock, dropped } = options;
   let queue: string[] = [];

@@ -2,7 +2,7 @@ import type { Collect } from '../contract/metrics.js';
 import { type CounterCell, Family, type Series } from './family.js';
 import type { MetricRow } from './names.js';
 
-/** A metric without numbers of its own: at each scrape its collectors are asked. */
+/** A metric that reads its collectors at each scrape. */
 export class Collected {
   readonly name: string;
   readonly row: MetricRow;

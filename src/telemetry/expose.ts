@@ -28,7 +28,7 @@ type Entry =
   | { readonly type: 'histogram'; readonly family: Family<HistogramCell> }
   | { readonly type: 'collected'; readonly family: Collected };
 
-/** Reads one metric after the other. A collector that throws leaves its samples out and is told to `failed`. */
+/** Reads one metric after the other. The samples of a collector that throws are omitted, and `failed` is called. */
 export function* expose(entries: Iterable<Entry>, failed: (metric: string) => void): Generator<Exposed> {
   for (const entry of entries) {
     const { name, row } = entry.family;

@@ -9,7 +9,7 @@ export interface LogOptions {
   readonly level: LogLevel;
   /** `json`: one object a line. `pretty`: for a person at a terminal. */
   readonly format: 'json' | 'pretty';
-  /** Takes one line with its line feed. What it throws is swallowed: a broken pipe must not end a request. */
+  /** Takes one line with its line feed. Its exceptions are swallowed: a broken pipe must not end a request. */
   readonly write: (line: string) => void;
   readonly clock: Clock;
 }

@@ -24,7 +24,7 @@ interface Window {
   left_out: number;
 }
 
-/** Keeps equal lines from flooding a log. What it leaves out is told with the next line of the key; metrics count everything. */
+/** Keeps equal lines from flooding a log. The number of suppressed lines is in the next line of the key; metrics count everything. */
 export function createRepeatLimit(options: RepeatLimitOptions): RepeatLimit {
   const { clock, burst = 10, window_ms = 10_000, max_keys = 1_000 } = options;
   const windows = new Map<string, Window>();

@@ -4,7 +4,7 @@ import type { Clock, Timer } from '../contract/clock.js';
 export interface TestClock extends Clock {
   /** Moves both clocks on and runs what falls due, in order. */
   advance(by_ms: number): void;
-  /** Timers and intervals that nobody has cancelled; 0 when everything was cleaned up. */
+  /** Pending timers and intervals; 0 when everything was cleaned up. */
   readonly pending: number;
 }
 

@@ -46,7 +46,7 @@ function view(headers: NonNullable<HeadInit['headers']>): HeaderView {
   return { get: (name) => (all(name).length === 1 ? all(name)[0] : undefined), all, raw };
 }
 
-/** What a gate sees beside the head: nobody identified, no facts, the route `/mcp`, a signal that never aborts. Override what matters. */
+/** The context of a gate: no identity, no facts, the route `/mcp`, a signal that never aborts. Override members as needed. */
 export function makeContext(init: Partial<GateContext> = {}): GateContext {
   return {
     identity: undefined,

@@ -32,7 +32,7 @@ const SAMPLED = 1;
 /** A key and a value of printable ASCII (W3C Trace Context section 3.3.1.3). */
 const MEMBER = /^[a-z0-9][a-z0-9_*/@-]{0,255}=[\x20-\x2b\x2d-\x3c\x3e-\x7e]{0,255}[\x21-\x2b\x2d-\x3c\x3e-\x7e]$/;
 
-/** Events of one span; what comes on top is left out. */
+/** Events of one span; further ones are omitted. */
 const MAX_EVENTS = 64;
 
 export interface SpanEnvironment {
@@ -43,7 +43,7 @@ export interface SpanEnvironment {
   readonly parent: 'follow' | 'link';
   /** True: the caller's pseudonym is an attribute. */
   readonly principal: boolean;
-  /** What is behind a runtime of the config; undefined: it has no span of its own, because it runs in this process. */
+  /** The server behind a runtime of the config; undefined: it runs in this process and has no separate span. */
   readonly peerOf: (runtime: string) => Peer | undefined;
 }
 

@@ -10,7 +10,7 @@ export class SpanNames {
   readonly #methods: ReadonlySet<string> = new Set(METHODS.slice(2));
   readonly #targets = new Set<string>();
 
-  /** `GET /mcp` for a request without a message of its own. */
+  /** `GET /mcp` for a request without a message. */
   of(record: RequestRecord, http_method: string, target: string | undefined): string {
     const { method, outcome, route } = record;
     if (method === '') return `${http_method} ${route}`;

@@ -2,7 +2,7 @@ import type { ReadableSpan, SpanProcessor } from '@opentelemetry/sdk-trace';
 import type { Clock, Timer } from '../contract/clock.js';
 import type { Delivery } from './collector.js';
 
-/** Spans that wait; what comes on top is dropped and counted. A batch that is being sent, or sent again, is beside them. */
+/** Limit of waiting spans; further ones are dropped and counted. A batch that is being sent, or sent again, is beside them. */
 export const MAX_QUEUED = 4_096;
 /** Spans of one export: small enough that writing them as JSON delays no request by much. */
 export const MAX_BATCH = 256;
@@ -65,7 +65,7 @@ export class SpanQueue implements SpanProcessor {
     if (this.#closing) return;
     this.#closing = true;
     const late = this.#options.clock.timer(deadline_ms, () => this.#abort.abort());
-    // A collector that is down gets one last try, and nobody waits for the rest of its pause.
+    // A collector that is down gets one last try, without the rest of its pause.
     while (this.#left() > 0 && !this.#abort.signal.aborted) {
       this.#pump();
       await Promise.race([this.#sending, aborted(this.#abort.signal)]);

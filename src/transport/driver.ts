@@ -17,7 +17,7 @@ export interface DriverDeps {
   readonly log: Log;
   /** One message of the peer: as bytes or text where the transport parses nothing itself. */
   message(message: WireMessage | Uint8Array | string, metadata: Readonly<Record<string, unknown>>): void;
-  /** Something came that is no message. */
+  /** The input is not a message. */
   junk(fault: TransportFault): void;
   /** The peer is gone, or the transport broke its contract. Told once. */
   closed(fault: TransportFault): void;
@@ -132,7 +132,7 @@ export class TransportDriver {
       this.#state = state;
       for (const message of messages as readonly unknown[]) {
         if (isObject(message)) this.#deps.message(message, metadata);
-        else this.#deps.junk(misbehaved('parse', 'returned a message that is no object').fault);
+        else this.#deps.junk(misbehaved('parse', 'returned a message that is not an object').fault);
       }
     } catch (error) {
       this.#deps.junk(misbehaved('parse', `threw: ${messageOf(error)}`).fault);
@@ -186,7 +186,7 @@ export class TransportDriver {
   }
 }
 
-/** What a transport has left once nobody waits for its end any longer. */
+/** Time left to a transport after the wait for its shutdown. */
 const HURRY_MS = 1000;
 
 const DONE: TransportOutcome<void> = { ok: true, value: undefined };

@@ -34,7 +34,7 @@ export interface HttpExchangeParts {
 /** One HTTP request and its answer, whole or as events. undici calls the `on…` methods. */
 export class HttpExchange implements Dispatcher.DispatchHandler {
   readonly done: Promise<TransportOutcome<void>>;
-  /** The last event id of the stream, and how long the server wants a client to wait before it asks on. */
+  /** The last event id of the stream, and how long the client should wait before it resumes. */
   last_event_id: string | undefined;
   retry_ms: number | undefined;
   readonly #parts: HttpExchangeParts;
@@ -112,7 +112,7 @@ export class HttpExchange implements Dispatcher.DispatchHandler {
     } else if (id === undefined && !endless) this.#accept();
   }
 
-  /** The outcome is settled; what the server still sends is read for a moment, then the connection is closed. */
+  /** The outcome is settled; the rest of the answer is read for a moment, then the connection is closed. */
   #accept(): void {
     this.#answered = true;
     this.#settle(DONE);
@@ -170,7 +170,7 @@ export class HttpExchange implements Dispatcher.DispatchHandler {
   #receive(body: Uint8Array): void {
     if (this.#stopped !== undefined) return;
     const { id } = this.#parts;
-    // An array is a batch of 2025-03-26: whoever waits finds its answer in it.
+    // An array is a batch of 2025-03-26: each caller finds its answer in it.
     if (id !== undefined && !this.#answered && (body[0] === OPEN_ARRAY || isAnswer(body, id))) this.#accept();
     this.#parts.receive({ headers: this.#headers, body });
   }

@@ -8,7 +8,7 @@ export interface Refusal {
   readonly body: Buffer;
 }
 
-/** The fault of an answer whose status is no success. */
+/** The fault of an answer with an unsuccessful status. */
 export function refused({ status, headers, body }: Refusal): TransportFault {
   const text = body.toString('utf8');
   const rpc = rpcError(text);
@@ -37,8 +37,8 @@ export function broken(error: Error & { readonly code?: string }, origin: string
 const KEPT = ['www-authenticate', 'retry-after', 'location', 'content-type', 'allow'] as const;
 
 const WHY: Readonly<Record<string, string>> = {
-  ECONNREFUSED: 'nobody listens there',
-  ENOTFOUND: 'there is no such host',
+  ECONNREFUSED: 'nothing listens there',
+  ENOTFOUND: 'unknown host',
   EAI_AGAIN: 'the name cannot be looked up now',
   ECONNRESET: 'the connection was reset',
 };

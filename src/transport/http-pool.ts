@@ -22,7 +22,7 @@ export interface Lease {
   readonly client: Client;
   /** The answer was complete and leaves the connection usable: the next request may have it. */
   reuse(): void;
-  /** Nobody may use it again. */
+  /** It must not be reused. */
   discard(): void;
   /** The answer is an event stream: the connection is its own from now on, and the place in the pool is free. Returns its end. */
   detach(): () => void;
@@ -147,7 +147,7 @@ export class HttpPool {
 
   #open(): Connection {
     const connection: Connection = { client: this.#client(), requests: 0, idle: undefined };
-    // The server closed it while nobody used it.
+    // The server closed it while it was idle.
     connection.client.on('disconnect', () => this.#drop(connection));
     return connection;
   }

@@ -81,6 +81,6 @@ function toUrl(url: string | URL): URL {
     return new URL(url);
   } catch {
     // Its query may hold a key.
-    throw new TypeError(`${JSON.stringify(String(url).replace(/\?.*$/s, '?…').slice(0, 200))} is no URL`);
+    throw new TypeError(`${JSON.stringify(String(url).replace(/\?.*$/s, '?…').slice(0, 200))} is not a URL`);
   }
 }

@@ -58,8 +58,8 @@ class MemoryTransport implements Transport {
   }
 }
 
-/** What handlers still have once nobody waits any longer. */
+/** Time left to handlers once the caller no longer waits. */
 const HURRIED_DRAIN_MS = 100;
 const DONE: TransportOutcome<void> = { ok: true, value: undefined };
-/** Nobody's wire is in between: as long as a message may be anywhere. */
+/** No wire is in between: the longest message that is allowed anywhere. */
 const MAX_LINE_BYTES = 268_435_456;

@@ -22,13 +22,13 @@ export function isFault(fault: unknown): fault is TransportFault {
   return typeof code === 'string' && typeof message === 'string';
 }
 
-/** Why a value is no transport; undefined when it is one. */
+/** Why a value is not a transport; undefined when it is one. */
 export function wrongTransport(value: unknown): string | undefined {
-  if (typeof value !== 'object' || value === null) return 'is no transport';
+  if (typeof value !== 'object' || value === null) return 'is not a transport';
   const transport = value as Readonly<Record<string, unknown>>;
-  for (const name of REQUIRED) if (typeof transport[name] !== 'function') return `is no transport: it has no ${name}()`;
+  for (const name of REQUIRED) if (typeof transport[name] !== 'function') return `is not a transport: it has no ${name}()`;
   for (const name of OPTIONAL) {
-    if (transport[name] !== undefined && typeof transport[name] !== 'function') return `is no transport: its ${name} is not a function`;
+    if (transport[name] !== undefined && typeof transport[name] !== 'function') return `is not a transport: its ${name} is not a function`;
   }
   return undefined;
 }

@@ -11,7 +11,7 @@ export interface ProcessHandle {
   readonly last_words: readonly string[];
   /** Ends it, gently first, at the latest after about `grace_ms`; resolves when nothing of it is left. Safe to call twice. */
   stop(grace_ms: number): Promise<void>;
-  /** Resolves when nothing of it is left, whoever ended it. */
+  /** Resolves when the whole process group has ended, for whatever reason. */
   readonly gone: Promise<void>;
 }
 
@@ -25,7 +25,7 @@ export type PipeEnd = 'spawn' | 'exit' | 'crash' | 'signal' | 'stdin' | 'stdout'
 export interface Pipe {
   /** Hands one message over, without a line end. False: too much waits in it; nothing was taken. */
   send(line: Uint8Array): boolean;
-  /** One message of the peer, as it came; the bytes are not written to any more. */
+  /** One raw message of the peer; the bytes do not change any more. */
   onMessage: (line: Uint8Array) => void;
   /** A message that is longer than it may be, and dropped: told as soon as it is, and once more when it `ended`. */
   onTooLong: (line: LongLine, ended: boolean) => void;

@@ -2,7 +2,7 @@ import { type ChildProcess, spawn } from 'node:child_process';
 import type { ProcessHost } from '../contract/process-host.js';
 
 /**
- * Has the process groups of children ended even when this process is killed: a small process of its own, one for all children of a
+ * Has the process groups of children ended even when this process is killed: a separate small process, one for all children of a
  * host, waits at the other end of a pipe that closes with us, and then sends SIGTERM and two seconds later SIGKILL to every group
  * that is left. It runs before the first child does. Undefined for a host without `execPath`.
  */
@@ -36,7 +36,7 @@ export class Guard {
     this.#guard?.stdin?.write(`-${pid}\n`);
   }
 
-  /** Starts it unless it runs. One that was killed is started again with the next child. It keeps nobody from ending. */
+  /** Starts it unless it runs. One that was killed is restarted with the next child. It does not keep this process alive. */
   start(): void {
     if (this.#guard !== undefined) return;
     const guard = spawn(this.#execPath, ['--max-old-space-size=16', PROGRAM], {

@@ -31,7 +31,7 @@ export interface ChildDeps {
 }
 
 /**
- * Starts one MCP server as a child process: without a shell, in a session and process group of its own, with the given environment
+ * Starts one MCP server as a child process: without a shell, in its own session and process group, with the given environment
  * and no descriptor of ours but its three pipes. Never throws: a command that cannot be started is a pipe that closes.
  */
 export function startChild(options: ChildOptions, deps: ChildDeps): ProcessHandle {
@@ -107,7 +107,7 @@ class StdioChild implements ProcessHandle, Pipe {
 
   send(line: Uint8Array): boolean {
     const stdin = this.#child?.stdin;
-    // A child that is gone, or never was, is told of in a moment, and with it whoever waits.
+    // The end of a child that is gone, or never started, is reported in a moment, and fails its pending calls.
     if (this.#closed || stdin === null || stdin === undefined || !stdin.writable) return true;
     if (stdin.writableLength + line.length > MAX_UNREAD_BYTES) return false;
     const framed = Buffer.allocUnsafe(line.length + 1);
@@ -133,7 +133,7 @@ class StdioChild implements ProcessHandle, Pipe {
   #listen(child: ChildProcess, env: ChildOptions['env']): LastWords | undefined {
     const { stdin, stdout, stderr } = child;
     child.on('error', (error) => {
-      // Later errors are of signals that found nobody.
+      // Later errors come from signals to an ended process.
       if (child.pid === undefined) this.#notStarted(error);
     });
     child.on('exit', (code, signal) => this.#exited(signal !== null ? 'signal' : code === 0 ? 'exit' : 'crash', code, signal));
@@ -165,7 +165,7 @@ class StdioChild implements ProcessHandle, Pipe {
     const { pid } = this;
     this.#deps.log.debug({ pid, code, signal }, 'a child ended');
     if (this.#killed) this.#deps.killed();
-    // What it wrote last is still on its way, unless a grandchild holds the pipe open.
+    // Its last output is still on its way, unless a grandchild holds the pipe open.
     this.#later(() => this.#lost(end));
     if (pid === undefined) return this.#tellGone();
     killGroup(pid, this.#deps, Math.min(GROUP_MS, this.#grace_ms / 2), () => {
@@ -175,7 +175,7 @@ class StdioChild implements ProcessHandle, Pipe {
     });
   }
 
-  /** The pipe is over for a reason of the child's: told once. What is left of the child is ended. */
+  /** The child ended the pipe: reported once. The rest of the process group is ended. */
   #lost(end: PipeEnd): void {
     if (this.#closed) return;
     this.#closed = true;
@@ -215,7 +215,7 @@ function ignore(): void {}
 
 /**
  * Ends what the leader of a process group left behind: SIGTERM, and SIGKILL `grace_ms` later. `done` runs once, when nothing is
- * left to signal. The group keeps its number as long as one of it lives, so nobody else can be hit.
+ * left to signal. The group keeps its number as long as one member lives, so no other process can be hit.
  */
 function killGroup(pid: number, { clock, host }: { clock: Clock; host: ProcessHost }, grace_ms: number, done: () => void): void {
   if (!signalGroup(host, pid, 'SIGTERM')) return done();

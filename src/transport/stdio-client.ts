@@ -61,7 +61,7 @@ class StdioTransport implements Transport {
       if (line.length > 0) receive(line);
     };
     const broken = new Set<string>();
-    // The answer cannot be handed over: an error in its place, so that nobody waits for it.
+    // The answer cannot be delivered: an error takes its place, so that its caller does not wait.
     child.pipe.onTooLong = ({ answer: { kind, id } }, ended) => {
       if (kind !== 'response' || id === undefined) return;
       if (broken.has(id)) return void (ended && broken.delete(id));
@@ -102,7 +102,7 @@ class StdioTransport implements Transport {
   }
 }
 
-/** From the end of its input until it is killed, once nobody waits any longer. */
+/** From the end of its input until it is killed, once the caller no longer waits. */
 const HURRIED_STOP_MS = 300;
 const DONE: TransportOutcome<void> = { ok: true, value: undefined };
 

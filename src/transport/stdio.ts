@@ -23,11 +23,11 @@ import type { Answer } from '../wire/summary.js';
 import { StdioExchange, type StdioLine } from './stdio-exchange.js';
 import { bareHead, claimsOf, type OutputEnd, StdioOutput } from './stdio-output.js';
 
-/** Of `serveStdio`. Times in milliseconds, sizes in bytes; RangeError for a limit that is no positive integer. */
+/** Of `serveStdio`. Times in milliseconds, sizes in bytes; RangeError for a limit that is not a positive integer. */
 export interface StdioOptions {
   /** Messages, one a line. It is left open. */
   readonly input: Readable;
-  /** Nobody else writes to it. It is left open. */
+  /** Written only by this function. It is left open. */
   readonly output: Writable;
   /** Longest message in bytes; a longer one is answered -32600, never held, and skipped. Default 2 000 000. */
   readonly max_line_bytes?: number;
@@ -39,9 +39,9 @@ export interface StdioOptions {
   readonly request_timeout_max_ms?: number;
   /** Open `subscriptions/listen`; one more is refused. Default 256. */
   readonly max_subscriptions?: number;
-  /** Shared with others, and drained by whoever made it. Default: one of its own. */
+  /** May be shared; its creator drains it. Default: a private one. */
   readonly executor?: Executor;
-  /** Who is at the other end, as far as the host knows. Default: nobody. */
+  /** The caller at the other end, as far as the host knows. Default: anonymous. */
   readonly identity?: Identity;
   readonly facts?: Facts;
   /** Secrets that seal `requestState`. Default: one random key. */
@@ -55,13 +55,13 @@ export interface StdioOptions {
   readonly clock?: Clock;
 }
 
-/** `eof`: the input ended. `stopped`: the signal. `output_closed`, `write_timeout`: nobody reads, so what ran was cancelled. */
+/** `eof`: the input ended. `stopped`: the signal. `output_closed`, `write_timeout`: the reader is gone or blocked, so running calls were cancelled. */
 export type StdioEnd = 'eof' | 'stopped' | OutputEnd;
 
 /**
- * Serves one server on two streams in every revision (MCP stdio transport), until the input ends and what was admitted is answered.
+ * Serves one server on two streams in every revision (MCP stdio transport), until the input ends and every admitted request is answered.
  * Requests run side by side. A cancelled one is never answered. Resolves with why it ended; throws TypeError when the server was
- * not made by `defineServer`, RangeError for a limit that is no positive integer.
+ * not made by `defineServer`, RangeError for a limit that is not a positive integer.
  */
 export function serveStdio(server: Server, options: StdioOptions): Promise<StdioEnd> {
   return new StdioService(server, options).ended;
@@ -210,7 +210,7 @@ class StdioService {
     if (this.#open.size === 0) this.#finish();
   }
 
-  /** Nobody reads any more. */
+  /** The reader is gone. */
   #broken(end: OutputEnd): void {
     this.#release();
     this.#end = end;

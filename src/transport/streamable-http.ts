@@ -15,9 +15,9 @@ import { HttpPool, type Lease } from './http-pool.js';
 import { MAX_RETRIES, retryAfter, SessionStream, type SessionStreamDeps } from './http-session-stream.js';
 import { type HttpTarget, readTarget, type TargetOptions } from './http-target.js';
 
-/** Of the Streamable HTTP transport. Times in milliseconds, sizes in bytes; RangeError for a limit that is no positive integer. */
+/** Of the Streamable HTTP transport. Times in milliseconds, sizes in bytes; RangeError for a limit that is not a positive integer. */
 export interface HttpTransportOptions extends TargetOptions {
-  /** Requests under way at once; more wait, each up to its own timeout. Event streams have connections of their own. Default 4. */
+  /** Requests under way at once; more wait, each up to its own timeout. Event streams have their own connections. Default 4. */
   readonly pool_size?: number;
   /** How long an unused connection stays open. Default 30 000. */
   readonly pool_idle_timeout_ms?: number;
@@ -72,7 +72,7 @@ class HttpTransport implements Transport {
       const value: unknown = JSON.parse(Buffer.from((raw as HttpRaw).body).toString('utf8'));
       return { ok: true, value: [(Array.isArray(value) ? value : [value]) as WireMessage[], state] };
     } catch {
-      return { ok: false, fault: { code: 'BROKEN', message: 'the server sent what is no JSON' } };
+      return { ok: false, fault: { code: 'BROKEN', message: 'the server sent invalid JSON' } };
     }
   }
 
@@ -116,7 +116,7 @@ class HttpTransport implements Transport {
     return this.#closing.signal.aborted;
   }
 
-  /** Ends the session at the server, which is waited for only shortly when nobody waits any longer. */
+  /** Ends the session at the server, with a short wait once the caller no longer waits. */
   async #goodbye(session: SendOptions, signal: AbortSignal | undefined): Promise<void> {
     const exchange = this.#get('DELETE', session, { id: undefined, timeout_ms: DELETE_MS });
     const { clock } = this.#options as TransportOptions;
@@ -206,7 +206,7 @@ class HttpTransport implements Transport {
     return exchange;
   }
 
-  /** A request on a connection of its own: the stream of a legacy session, the rest of a broken answer, the end of a session. */
+  /** A request on its own connection: the stream of a legacy session, the rest of a broken answer, the end of a session. */
   #get(
     method: 'GET' | 'DELETE',
     options: SendOptions,

@@ -5,7 +5,7 @@ import type { UpstreamConnection } from './connection.js';
  * closes all of its idle connections at once costs no more than their number. A connection is in one list at most.
  */
 export class ConnectionList {
-  /** What has left is a hole; there are never more holes than connections, but for a few. */
+  /** Removed entries leave holes; there are at most a few more holes than connections. */
   #slots: (UpstreamConnection | undefined)[] = [];
   #size = 0;
 
@@ -38,7 +38,7 @@ export class ConnectionList {
     return true;
   }
 
-  /** Takes all out; what left before is undefined. */
+  /** Removes all; connections that left before are undefined. */
   takeAll(): readonly (UpstreamConnection | undefined)[] {
     const slots = this.#slots;
     this.#slots = [];

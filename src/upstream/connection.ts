@@ -15,13 +15,13 @@ export interface ConnectionOwner {
   opened(connection: UpstreamConnection): void;
   /** The exchange is over and the connection may carry another. */
   released(connection: UpstreamConnection, idle_s: number | undefined): void;
-  /** It is gone. `error` unless an exchange was told or nobody waits. */
+  /** It is closed. `error` unless an exchange got it or none was waiting. */
   gone(connection: UpstreamConnection, error: Error | undefined): void;
 }
 
 /**
- * One connection to the upstream, one exchange at a time (RFC 9112, no pipelining). It owns its socket; whatever is read while
- * nobody asked, or breaks the protocol, closes it.
+ * One connection to the upstream, one exchange at a time (RFC 9112, no pipelining). It owns its socket; bytes that arrive while
+ * no request is open, or that break the protocol, close it.
  */
 export class UpstreamConnection implements UpstreamHandle {
   /** Monotonic ms after which it must not be used again; the pool's. */
@@ -90,7 +90,7 @@ export class UpstreamConnection implements UpstreamHandle {
   }
 
   #read(n: number, shared: Buffer): boolean {
-    if (this.#listener === undefined) this.#fail(badAnswer('bytes that nobody asked for'));
+    if (this.#listener === undefined) this.#fail(badAnswer('unsolicited bytes'));
     else {
       try {
         const bytes = Buffer.from(shared.subarray(0, n));
@@ -209,7 +209,7 @@ export class UpstreamConnection implements UpstreamHandle {
 /** Beyond it the copy costs more than a second buffer. */
 const ONE_WRITE_BYTES = 14_336;
 
-/** Position of the CRLF CRLF at or after `from`, or -1. Whoever ends lines in LF alone is told at once, not at a deadline. */
+/** Position of the CRLF CRLF at or after `from`, or -1. Lines that end in LF alone fail at once, not at a deadline. */
 function endOfHead(bytes: Buffer, from: number): number {
   for (let i = from + 3; i < bytes.length; i++) {
     if (bytes[i] !== LF) continue;

@@ -58,7 +58,7 @@ function throughProxy<C extends SocketConnector>(connect: C, tunnel: TunnelEgres
   return through as unknown as C;
 }
 
-/** Undefined: it is no proxy that can be used. */
+/** Undefined: the proxy cannot be used. */
 function parseProxy(text: string): (EgressProxy & { readonly name: string }) | undefined {
   const full = text.includes('://') ? text : `http://${text}`;
   if (!URL.canParse(full)) return undefined;

@@ -9,8 +9,8 @@ export interface UpstreamRequest {
 }
 
 /**
- * What acts on an exchange that is under way. It outlives the exchange: `by` is the listener that acts, and one whose exchange is
- * over acts on nothing, whoever uses the connection now.
+ * The handle on a running exchange. It outlives the exchange: `by` is the listener that acts, and one whose exchange is
+ * over has no effect, even if the connection serves another exchange now.
  */
 export interface UpstreamHandle {
   /** Ends the exchange now with `onError(reason)`. A connection that it used is closed. */
@@ -36,7 +36,7 @@ export interface UpstreamListener {
 
 /**
  * Why an exchange failed for a reason that is not the system's own: `CLOSED` the upstream closed before the answer was whole,
- * `CONNECT_TIMEOUT` no connection in time, `BAD_ANSWER` what came is not HTTP/1.1 as RFC 9112 has it, `STOPPED` the pool is closed. `PROXY_…`: the
+ * `CONNECT_TIMEOUT` no connection in time, `BAD_ANSWER` the answer is not HTTP/1.1 (RFC 9112), `STOPPED` the pool is closed. `PROXY_…`: the
  * egress proxy opened no tunnel; `PROXY_REFUSED_` is followed by the status that it answered.
  */
 type UpstreamFailureCode =

@@ -32,7 +32,7 @@ export class IdleQuarantine {
     return this.#fresh.delete(connection) || this.#resting.delete(connection);
   }
 
-  /** Somebody waits for one of these: polls return at once until nobody rests. */
+  /** An exchange waits for one of these: polls return at once until none is left. */
   hurry(): void {
     this.#hurried = true;
     this.#turn?.ref();

@@ -13,7 +13,7 @@ export class LateSocket extends EventEmitter implements UpstreamSocket {
     super();
     this.#giveUp = tunnel((error, socket) => {
       if (socket !== null) this.#use(dial(socket), onread);
-      // What listens to the socket is set up by who opens it, after this.
+      // The opener attaches the socket's listeners after this.
       else setImmediate(() => this.emit('error', error));
     });
   }

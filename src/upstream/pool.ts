@@ -27,7 +27,7 @@ export interface UpstreamPoolOptions {
 /**
  * The connections to one origin: one exchange each, the one used last is used next, idle ones are closed before the upstream would, and all at a
  * certain age, so that a change of the name's addresses is followed while calls flow.
- * It has no bound of its own: a `Lane` in front bounds what is under way, and a connection is opened only for an exchange that
+ * It sets no bound: a `Lane` in front bounds what is under way, and a connection is opened only for an exchange that
  * finds none. Nothing is ever sent twice.
  */
 export class UpstreamPool implements ConnectionOwner {
@@ -107,7 +107,7 @@ export class UpstreamPool implements ConnectionOwner {
     else if (this.#attempted(connection) === undefined) {
       this.#idle.delete(connection);
     } else if (this.#waiting.size > this.#opening.size + this.#rest.size) {
-      // One attempt, one failure: the others have attempts of their own.
+      // One attempt, one failure: the other exchanges have their own attempts.
       for (const waiting of this.#waiting) {
         waiting.fail(error ?? stopped());
         break;

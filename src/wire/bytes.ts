@@ -1,7 +1,7 @@
 /** An empty array. */
 export const NO_BYTES: Uint8Array = new Uint8Array(0);
 
-/** Bytes of something that has not ended yet. One part is held as it came; more are copied together, growing by doubling. */
+/** Bytes of something that has not ended yet. A single part is kept without copying; more are copied together, growing by doubling. */
 export class HeldBytes {
   #bytes: Uint8Array = NO_BYTES;
   #length = 0;
@@ -51,7 +51,7 @@ export class HeldBytes {
 }
 
 /**
- * The parts of a body that arrives. Up to 64 are held as they came and joined once; more are copied together, so that a body in
+ * The parts of a body that arrives. Up to 64 are kept without copying and joined once; more are copied together, so that a body in
  * one-byte parts costs at most a few times its size and not a buffer a byte.
  */
 export class GatheredBytes {

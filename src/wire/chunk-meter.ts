@@ -16,7 +16,7 @@ export class ChunkMeter {
 
   /**
    * `began`: how many bytes the connection had read where the body began; undefined: unknown, the first read then counts as without framing.
-   * `queued`: bytes of the body that arrived earlier, in nobody knows how many reads.
+   * `queued`: bytes of the body that arrived earlier, in an unknown number of reads.
    */
   constructor(began?: number, queued = 0) {
     this.#began = began;

@@ -21,7 +21,7 @@ export function membersOf(bytes: Uint8Array, at: number): readonly Member[] {
   return members;
 }
 
-/** The first member with this key; what comes after it is not looked at. */
+/** The first member with this key; later members are not read. */
 export function memberOf(bytes: Uint8Array, at: number, key: string): Member | undefined {
   let found: Member | undefined;
   visit(bytes, at, (member) => {
@@ -36,7 +36,7 @@ export function isObjectAt(bytes: Uint8Array, at: number): boolean {
   return bytes[at] === OPEN;
 }
 
-/** The member that a path of keys leads to; undefined where the path ends in something that is no object. */
+/** The member that a path of keys leads to; undefined where the path leads into a value that is not an object. */
 export function memberAt(bytes: Uint8Array, ...path: readonly string[]): Member | undefined {
   let at = skipSpace(bytes, 0);
   let member: Member | undefined;

@@ -30,7 +30,7 @@ export function sameId(a: string | undefined, b: string | undefined): boolean {
 
 /**
  * True when an answer's id is the id that was asked with: the same, or the same integer in the other type, `"1"` for `1` or `1` for
- * `"1"`. Some servers change the type of what they were sent; nobody asks with both, so such an answer can mean one request only.
+ * `"1"`. Some servers change the type of an id; no client uses both, so such an answer can mean one request only.
  */
 export function spellsId(answered: string | undefined, asked: string | undefined): boolean {
   if (answered === undefined || asked === undefined) return false;

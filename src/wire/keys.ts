@@ -89,7 +89,7 @@ export function utf8Text(held: string): string {
   return /^[\x00-\x7f]*$/.test(held) ? held : new TextDecoder().decode(toBytes(held));
 }
 
-/** Held content of a JSON string, decoded; undefined when it is no JSON. */
+/** Held content of a JSON string, decoded; undefined when it is not valid JSON. */
 export function fromHeld(held: string): string | undefined {
   if (/^[\x20-\x5b\x5d-\x7e]*$/.test(held)) return held;
   const bytes = toBytes(held);

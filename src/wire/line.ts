@@ -21,7 +21,7 @@ export interface LineFramerOptions {
 
 /**
  * Frames a byte stream into lines (MCP stdio transport). Only LF ends a line: U+0085, U+2028 and U+2029 are text, and a character
- * cut by a chunk is whole again. Lines may be parts of the pushed chunks: nobody writes to those while a line is in use.
+ * cut by a chunk is whole again. Lines may be parts of the pushed chunks, which must not change while a line is in use.
  */
 export class LineFramer {
   readonly #options: LineFramerOptions;
@@ -44,7 +44,7 @@ export class LineFramer {
     if (from < chunk.length) this.#hold(chunk.subarray(from));
   }
 
-  /** The stream ended: what is held is the last line. Call once. */
+  /** The stream ended: the held bytes are the last line. Call once. */
   end(): void {
     if (this.#held.length > 0 || this.#long !== undefined) this.#finish(NO_BYTES);
   }
@@ -80,7 +80,7 @@ export class LineFramer {
     this.#options.onTooLong(this.#seen());
   }
 
-  /** What is no JSON object is not read, however long it is. */
+  /** A value that is not a JSON object is skipped, however long it is. */
   #pass(part: Uint8Array): void {
     const long = this.#long as Passing;
     if (long.bytes === 0) long.readable = part[0] === OPEN;

@@ -35,7 +35,7 @@ export interface EnvelopeMeta {
   readonly protocol_version: string | undefined;
   readonly has_client_info: boolean;
   readonly has_client_capabilities: boolean;
-  /** First and after-last byte of the text of `traceparent` and `tracestate` (W3C Trace Context), unread; undefined when it is no string. */
+  /** First and after-last byte of the text of `traceparent` and `tracestate` (W3C Trace Context), not parsed; undefined when it is not a string. */
   readonly traceparent: readonly [number, number] | undefined;
   readonly tracestate: readonly [number, number] | undefined;
 }

@@ -40,7 +40,7 @@ export function skipValue(bytes: Uint8Array, at: number, depth: number): number 
   }
 }
 
-/** Index of the first byte at or after `at` that is no JSON white space. */
+/** Index of the first byte at or after `at` that is not JSON white space. */
 export function skipSpace(bytes: Uint8Array, at: number): number {
   let i = at;
   while (i < bytes.length) {

@@ -23,7 +23,7 @@ export interface SseParserOptions {
 
 /**
  * Parses an event stream as the WHATWG does (HTML, "Parsing an event stream"), in chunks of any size: BOM, comments, LF, CR and
- * CRLF, several data lines. An event that its blank line did not end is never dispatched. Nobody writes to a pushed chunk while
+ * CRLF, several data lines. An event without its closing blank line is never dispatched. A pushed chunk must not change while
  * an event that began in it is in use.
  */
 export class SseParser {

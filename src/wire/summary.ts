@@ -41,7 +41,7 @@ export class AnswerSummary {
   #escaped = false;
   #broken = false;
   #closed = false;
-  /** What came first is no object. */
+  /** The first value is not an object. */
   #foreign = false;
   /** The next string at a watched level is a key. */
   #at_key = false;

@@ -76,7 +76,7 @@ describe('runtimes of kind hosted', () => {
     try {
       assert.deepEqual(await problemsOf('none.mjs'), ['runtimes.clock.module has no named export "server" (see docs/server.md)']);
       assert.deepEqual(await problemsOf('foreign.mjs'), [
-        'runtimes.clock.module its export "server" was not made by defineServer of portcullis/server, and is no function that returns an official SDK server (see docs/server.md)',
+        'runtimes.clock.module its export "server" was not made by defineServer of portcullis/server, and is not a function that returns an official SDK server (see docs/server.md)',
       ]);
       assert.deepEqual(await problemsOf('throws.mjs'), ['runtimes.clock.module cannot be looked at: null']);
       assert.match((await problemsOf('thenable.mjs'))[0] ?? '', /^runtimes\.clock\.module its export "server" was not made by /);

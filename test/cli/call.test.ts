@@ -99,7 +99,7 @@ describe('portcullis call', () => {
     const nobody = await run('http://127.0.0.1:1/mcp');
     assert.deepEqual(
       [nobody.code, nobody.stderr],
-      [69, 'error: cannot connect to http://127.0.0.1:1: nobody listens there (ECONNREFUSED)\n'],
+      [69, 'error: cannot connect to http://127.0.0.1:1: nothing listens there (ECONNREFUSED)\n'],
     );
     const late = await run(url, 'echo', '{"text":"hang"}', '--timeout', '2000');
     assert.deepEqual([late.code, late.stderr], [69, 'error: tools/call was not answered within 2000 ms\n']);
@@ -111,7 +111,7 @@ describe('portcullis call', () => {
     assert.equal(bare.code, 77);
     assert.equal(
       bare.stderr,
-      'error: the server answered 401: Not you.\n  The server wants an access token: --token-file FILE.\n  Who gives tokens for it: https://a.example/m\n',
+      'error: the server answered 401: Not you.\n  The server requires an access token: --token-file FILE.\n  Who gives tokens for it: https://a.example/m\n',
     );
     const { code, stderr } = await run(closed, '--token-file', 'old.txt');
     assert.equal(code, 77);
@@ -125,7 +125,7 @@ describe('portcullis call', () => {
     assert.equal((await run(closed, '--token-file', 'token.txt')).code, 0);
     assert.equal(
       (await run(`${server.url}/keyed`)).stderr,
-      'error: the server answered 401: No key.\n  The server wants an API key: --header "x-api-key: KEY".\n',
+      'error: the server answered 401: No key.\n  The server requires an API key: --header "x-api-key: KEY".\n',
     );
   });
 
@@ -136,7 +136,7 @@ describe('portcullis call', () => {
       return stderr.trimEnd();
     };
     assert.equal(await usage(), 'error: which server? portcullis call URL, or portcullis call -- COMMAND');
-    assert.equal(await usage('mcp'), 'error: "mcp" is no http:// or https:// URL; a command goes after --');
+    assert.equal(await usage('mcp'), 'error: "mcp" is not an http:// or https:// URL; a command goes after --');
     assert.equal(await usage(url, 'ecko', '{}'), 'error: the server lists no tool "ecko"; did you mean echo? (there is echo, fails [31m)');
     assert.equal(
       await usage(url, 'echo', '{"a":1,}'),

@@ -53,7 +53,7 @@ describe('doctor', () => {
     assert.equal(code, 1);
     assert.match(
       stdout,
-      /^fail {2}upstream up +http:\/\/127\.0\.0\.1:1\/mcp: nobody listens there \(ECONNREFUSED\)\n {6}Start it, or correct host and port\.$/m,
+      /^fail {2}upstream up +http:\/\/127\.0\.0\.1:1\/mcp: nothing listens there \(ECONNREFUSED\)\n {6}Start it, or correct host and port\.$/m,
     );
   });
 
@@ -106,7 +106,7 @@ describe('doctor', () => {
   it('--url looks at a gateway that is not ours to configure', async () => {
     const { code, stdout } = await runCli(['doctor', '--url', 'http://127.0.0.1:1/mcp'], folder);
     assert.equal(code, 1);
-    assert.match(stdout, /^fail {2}route \/mcp challenge +nobody listens there \(ECONNREFUSED\)$/m);
+    assert.match(stdout, /^fail {2}route \/mcp challenge +nothing listens there \(ECONNREFUSED\)$/m);
     const good = await runCli(['doctor', '--url', `${upstream.url}/mcp`], folder);
     assert.equal(good.code, 0, good.stdout);
   });

@@ -94,7 +94,7 @@ describe('portcullis run without a config file', () => {
     assert.equal(await usage('node', 'x.js'), 'error: more than one argument; a command goes after --: portcullis run -- COMMAND args');
     assert.equal(await usage('-c', 'a', '--', 'node'), 'error: give one of: a URL, -- COMMAND, --mcp-servers, --config');
     assert.equal(await usage('--mcp-servers', 'a', 'http://x'), 'error: give one of: a URL, -- COMMAND, --mcp-servers, --config');
-    assert.equal(await usage('--env', 'A=b'), 'error: --env goes with a command; a file has env of its own');
+    assert.equal(await usage('--env', 'A=b'), 'error: --env applies to a command; a file sets env itself');
     assert.equal(
       await usage('--env', 'ABSENT', '--', 'node'),
       'error: --env ABSENT: this variable is not set here; write --env ABSENT=value',

@@ -155,7 +155,7 @@ describe('init', () => {
     assert.equal(code, 64);
     assert.equal(
       stderr,
-      `error: this is no terminal, so nothing can be asked; add
+      `error: standard input is not a terminal, so init cannot ask; add
   what stands behind the gateway: --upstream URL, --command LINE or -- COMMAND ARGS
   who may call: --issuer URL, --mtls SOURCE, --api-key or --public\n`,
     );

@@ -131,7 +131,7 @@ describe('era negotiation over HTTP', () => {
     assert.ok(nobody instanceof Error);
     assert.deepEqual(
       [nobody.code, nobody.message],
-      ['UNREACHABLE', 'cannot connect to http://127.0.0.1:1: nobody listens there (ECONNREFUSED)'],
+      ['UNREACHABLE', 'cannot connect to http://127.0.0.1:1: nothing listens there (ECONNREFUSED)'],
     );
   });
 
@@ -139,7 +139,7 @@ describe('era negotiation over HTTP', () => {
     const http = 'http://127.0.0.1:1/mcp';
     await assert.rejects(connect({ http }, { timeout_ms: 0 }), new RangeError('timeout_ms must be a positive integer, not 0'));
     await assert.rejects(connect({ http }, { era: 'new' as 'auto' }), new TypeError('era must be auto, modern or legacy, not new'));
-    await assert.rejects(connect({ http: 'mcp' }), new TypeError('"mcp" is no URL'));
+    await assert.rejects(connect({ http: 'mcp' }), new TypeError('"mcp" is not a URL'));
     await assert.rejects(connect({ http: 'ftp://a/' }), new TypeError('the URL of an MCP server begins with http:// or https://'));
     await assert.rejects(connect({ http: 'http://a:b@c/' }), /must not hold a user name or password/);
     await assert.rejects(connect({ http, headers: { 'Mcp-Name': 'x' } }), new TypeError('headers: Mcp-Name is set by the protocol'));

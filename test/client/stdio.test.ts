@@ -128,7 +128,7 @@ describe('a client over stdio', () => {
       },
       { log },
     );
-    assert.ok(log.lines.filter(({ message }) => message === 'the server sent what is no message').length >= 4);
+    assert.ok(log.lines.filter(({ message }) => message === 'the server sent an invalid message').length >= 4);
     await within('legacy', async (client) => assert.equal(await say(client, 'noise', { mb: 2 }), 'quiet'));
   });
 

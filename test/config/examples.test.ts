@@ -30,7 +30,7 @@ const PLAIN =
 const WARNINGS: Readonly<Record<string, readonly string[]>> = {
   'behind-a-load-balancer.yaml': [
     `behind-a-load-balancer.yaml:6:3 listener.host: ${PLAIN}`,
-    'behind-a-load-balancer.yaml:19:8 ops.host: the ops listener asks nobody who they are and can be told to drain: only a private network may reach it',
+    'behind-a-load-balancer.yaml:19:8 ops.host: the ops listener does not authenticate callers and accepts a drain command: only a private network may reach it',
   ],
   'mtls-and-oauth.yaml': [`mtls-and-oauth.yaml:6:3 listener.host: ${PLAIN}`],
 };

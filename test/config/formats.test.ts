@@ -67,7 +67,7 @@ const TABLE: readonly Table[] = [
     ['127.0.0.1', '0.0.0.0', '::', '::1', 'localhost', 'gw.internal'],
     {
       '[::1]': 'must be written without brackets',
-      '127.0.0.1:8080': 'must not have a port; it has a key of its own',
+      '127.0.0.1:8080': 'must not have a port; use the separate key',
       'a b': 'must be an IP address or a host name',
       'http://x': 'must be an IP address or a host name',
       '-a': 'must be an IP address or a host name',
@@ -131,8 +131,8 @@ const TABLE: readonly Table[] = [
     {
       'x y': 'is not a plain header field name: letters, digits and -',
       x_y: 'is not a plain header field name: letters, digits and -',
-      Authorization: 'has a key of its own: forward_authorization',
-      cookie: 'has a key of its own: forward_cookies',
+      Authorization: 'is controlled by forward_authorization',
+      cookie: 'is controlled by forward_cookies',
       Host: 'is set by the gateway itself and can not be configured',
       expect: 'is set by the gateway itself and can not be configured',
       'X-Forwarded-For': 'is set by the gateway itself and can not be configured',

@@ -106,7 +106,7 @@ describe('rules', () => {
   it('an identity is forwarded only where there can be one, in a header of its own', () => {
     const forward_identity = { header: 'X-Who' };
     assert.deepEqual(told({ routes: [route('/mcp', { forward_identity })] }), [
-      'routes[0].forward_identity: no gate runs before this route, so there is no identity to forward',
+      'routes[0].forward_identity: no gate runs before this route, so no identity exists to forward',
     ]);
     assert.deepEqual(
       told({
@@ -130,7 +130,7 @@ describe('rules', () => {
     const tls = { cert_file: 'cert.pem', key_file: 'key.pem' };
     assert.deepEqual(load({ listener: { host: '0.0.0.0', tls } }).warnings, []);
     assert.deepEqual(load({ ops: { host: '0.0.0.0' } }).warnings, [
-      'ops.host: the ops listener asks nobody who they are and can be told to drain: only a private network may reach it',
+      'ops.host: the ops listener does not authenticate callers and accepts a drain command: only a private network may reach it',
     ]);
     assert.deepEqual(load({ ops: { host: '0.0.0.0', enabled: false } }).warnings, []);
   });

@@ -93,7 +93,7 @@ describe('validation', () => {
     assert.deepEqual(runtimes({ url: 'http://u' }), [`runtimes.x.kind: is required. One of ${KINDS}.`]);
     assert.deepEqual(runtimes({ kind: 7 }), [`runtimes.x.kind: unknown kind; the kinds are ${KINDS}`]);
     assert.deepEqual(runtimes({ kind: 'proxied' }), [
-      'runtimes.x.url: is required. URL of the MCP server: http(s), without userinfo or fragment. A query is sent with every request, and shown nowhere. Nothing that a client sends shapes it.',
+      'runtimes.x.url: is required. URL of the MCP server: http(s), without userinfo or fragment. A query is sent with every request and never shown. Client input never changes the URL.',
     ]);
     assert.deepEqual(runtimes({ kind: 'proxied', url: 'http://u', forward_authorization: true }), [
       'runtimes.x.forward_authorization: unknown key here; it belongs in runtimes.NAME of kind http',

@@ -62,7 +62,7 @@ describe('doctor, over the network', () => {
     const routes = Object.keys(runtimes).map((runtime) => ({ path: `/${runtime}`, public: true, runtime }));
     assert.deepEqual(await told(checkUpstreams(load({ runtimes, routes }).config)), [
       `ok upstream good: answers at ${url}/mcp (405)`,
-      'fail upstream gone: http://127.0.0.1:1: nobody listens there (ECONNREFUSED)',
+      'fail upstream gone: http://127.0.0.1:1: nothing listens there (ECONNREFUSED)',
       `fail upstream mute: http://127.0.0.1:${port}/mcp: the connection was closed without an answer (UND_ERR_SOCKET)`,
       `fail upstream tls: ${url.replace('http:', 'https:')}/mcp: that port does not speak TLS (ERR_SSL_WRONG_VERSION_NUMBER)`,
     ]);
@@ -100,7 +100,7 @@ describe('doctor, over the network', () => {
     assert.match((await told(checkIssuers(gate({ issuer: name }))))[0] ?? '', /^ok issuer \S+: metadata and keys are there: \d+ keys?$/);
     assert.match((await told(checkIssuers(gate({ issuer: name, jwks_uri: issuer.jwks_uri }))))[0] ?? '', /its keys are there: \d/);
     assert.deepEqual(await told(checkIssuers(gate({ issuer: 'http://127.0.0.1:1' }))), [
-      'fail issuer http://127.0.0.1:1: nobody listens there (ECONNREFUSED)',
+      'fail issuer http://127.0.0.1:1: nothing listens there (ECONNREFUSED)',
     ]);
     assert.match(
       (await told(checkIssuers(gate({ issuer: `${name}/` }))))[0] ?? '',
@@ -116,7 +116,7 @@ describe('doctor, over the network', () => {
     const introspection = { url: 'http://127.0.0.1:1/introspect', client_id: 'me', client_secret: 'hunter2' };
     assert.deepEqual(
       (await told(checkIssuers(gate({ issuer: name, introspection })))).at(-1),
-      'fail introspection of gate g: nobody listens there (ECONNREFUSED)',
+      'fail introspection of gate g: nothing listens there (ECONNREFUSED)',
     );
   });
 

@@ -238,7 +238,7 @@ describe('doctor at the routes', () => {
       );
       assert.deepEqual(
         [found[0], found[2]],
-        ['fail ready: nobody listens there (ECONNREFUSED)', 'fail route /other challenge: 404: no route has this path'],
+        ['fail ready: nothing listens there (ECONNREFUSED)', 'fail route /other challenge: 404: no route has this path'],
       );
       const draining = await startUpstream((_request, response) => void response.writeHead(503).end('{"ready":false,"reason":"draining"}'));
       const late = lines(

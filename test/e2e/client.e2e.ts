@@ -225,7 +225,7 @@ describe('portcullis call', () => {
     assert.equal(refused, 77);
     assert.match(
       why,
-      /The server wants an access token: --token-file FILE\.\n {2}Who gives tokens for it: http:\/\/127\.0\.0\.1:\d+\/\.well-known/,
+      /The server requires an access token: --token-file FILE\.\n {2}Who gives tokens for it: http:\/\/127\.0\.0\.1:\d+\/\.well-known/,
     );
   });
 

@@ -15,7 +15,7 @@ const names = readdirSync(join(CHART, 'ci')).sort();
 const ci = (name: string): string => join(CHART, 'ci', `${name}-values.yaml`);
 const rendered = new Map<string, readonly Manifest[]>();
 const of = (name: string): readonly Manifest[] => rendered.get(`${name}-values.yaml`) ?? [];
-const WARNINGS = ['listener.host: plaintext HTTP outside loopback', 'ops.host: the ops listener asks nobody who they are'];
+const WARNINGS = ['listener.host: plaintext HTTP outside loopback', 'ops.host: the ops listener does not authenticate callers'];
 
 before(async () => {
   for (const name of names) rendered.set(name, await render([join(CHART, 'ci', name)]));
@@ -131,7 +131,7 @@ describe('values that cannot work', () => {
     [['existingConfigMap=mine'], /terminationGracePeriodSeconds must be set with existingConfigMap/],
     [['config.listener.port=0'], /config\.listener\.port is 0/],
     [['config.listener.port=9090'], /config\.listener\.port and config\.ops\.port are the same/],
-    [['config.listener.host=127.0.0.1'], /config\.listener\.host is 127\.0\.0\.1: in a pod nobody could reach it/],
+    [['config.listener.host=127.0.0.1'], /config\.listener\.host is 127\.0\.0\.1: other pods could not reach it/],
     [['config.ops.host=localhost'], /config\.ops\.host is localhost/],
     [['config.ops.enabled=false'], /config\.ops\.enabled is false/],
     [['config.routes=null'], /config\.routes is empty/],
@@ -185,7 +185,7 @@ describe('NOTES', () => {
     assert.match(text, /discovery: https:\/\/mcp\.example\.com\/\.well-known\/oauth-protected-resource\/files\/mcp$/m);
     const snippet = JSON.parse(/^ {2}\{\n[\s\S]*?^ {2}\}$/m.exec(text)?.[0] ?? '');
     assert.deepEqual(snippet, { mcpServers: { rel: { type: 'http', url: 'https://mcp.example.com/files/mcp' } } });
-    assert.match(text, /A pod that is told to stop has 50 s; its drain needs 50 s at most\./);
+    assert.match(text, /A terminating pod has 50 s; its drain needs 50 s at most\./);
     assert.match(text, /WARNING: there are several replicas and config\.listener\.sessions\.keys is empty/);
   });
 

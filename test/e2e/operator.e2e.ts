@@ -138,7 +138,7 @@ describe('doctor says what is broken', () => {
     ending.push(() => tls.close());
     await sick(
       behind(served().replace(/url: "[^"]+"/, 'url: "http://127.0.0.1:1/mcp"')),
-      /^fail {2}upstream up .*nobody listens there \(ECONNREFUSED\)$/m,
+      /^fail {2}upstream up .*nothing listens there \(ECONNREFUSED\)$/m,
     );
     await sick(
       behind(served().replace(/url: "[^"]+"/, `url: "https://127.0.0.1:${tls.port}/mcp"`)),
@@ -157,7 +157,7 @@ describe('doctor says what is broken', () => {
   it('the issuer', async () => {
     const guarded = (issuer: string): string =>
       behind(`gates: { g: { use: oauth-bearer, options: { issuer: "${issuer}" } } }\n${served().replace('public: true', 'gates: [g]')}`);
-    await sick(guarded('http://127.0.0.1:1'), /^fail {2}issuer http:\/\/127\.0\.0\.1:1 +nobody listens there/m);
+    await sick(guarded('http://127.0.0.1:1'), /^fail {2}issuer http:\/\/127\.0\.0\.1:1 +nothing listens there/m);
     await sick(guarded(new URL(everything.url).origin), /^fail {2}issuer .* the issuer publishes no metadata$/m);
   });
 

@@ -106,7 +106,7 @@ describe('what a config may not say about chains', () => {
     [
       'an unknown built-in',
       { modules: { a: always() }, gates: { a: { use: 'b' } } },
-      ['gates.a.use: b is no built-in gate; did you mean a? Known: a, npm:<package>, file:<path>'],
+      ['gates.a.use: b is not a built-in gate; did you mean a? Known: a, npm:<package>, file:<path>'],
     ],
     [
       'an unknown option',
@@ -118,7 +118,7 @@ describe('what a config may not say about chains', () => {
       { modules: { a: always() }, gates: { a: { use: 'a', options: { x: 1 } }, c: { use: 'd' } }, route: ['e'] },
       [
         'gates.a.options.x: unknown key',
-        'gates.c.use: d is no built-in gate; did you mean a? Known: a, npm:<package>, file:<path>',
+        'gates.c.use: d is not a built-in gate; did you mean a? Known: a, npm:<package>, file:<path>',
         'routes[0].gates[0]: there is no gate "e"; did you mean a?',
       ],
     ],

@@ -216,8 +216,8 @@ describe('a gate that cannot be loaded', () => {
     ['file:./contract-2.mjs', 'file:./contract-2.mjs speaks gate contract 2; this gateway speaks contract 1'],
     ['file:./half.mjs', 'file:./half.mjs gate.open is not a function'],
     ['file:./throws.mjs', 'file:./throws.mjs cannot be looked at: null'],
-    ['ip-alow', 'ip-alow is no built-in gate; did you mean ip-allow? Known: ip-allow, principal-allow, me, npm:<package>, file:<path>'],
-    ['constructor', 'constructor is no built-in gate. Known: ip-allow, principal-allow, me, npm:<package>, file:<path>'],
+    ['ip-alow', 'ip-alow is not a built-in gate; did you mean ip-allow? Known: ip-allow, principal-allow, me, npm:<package>, file:<path>'],
+    ['constructor', 'constructor is not a built-in gate. Known: ip-allow, principal-allow, me, npm:<package>, file:<path>'],
   ];
   for (const [use, expected] of rows) {
     test(`${use.replace(folder.path, '…')}: ${expected === undefined ? 'loads' : 'does not'}`, async () => {

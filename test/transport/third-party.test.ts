@@ -88,15 +88,18 @@ describe('the transport contract', () => {
     assert.equal(await told('file:./misbehaving.mjs'), 'options.how: is required');
     assert.match(await told('file:./misbehaving.mjs', { how: 'x' }), /^options\.how: must be one of nothing, /);
     assert.equal(await told('file:./misbehaving.mjs', { how: 'open throws' }), 'no door');
-    assert.equal(await told('file:./misbehaving.mjs', { how: 'opens nothing' }), 'what misbehaving opened is no transport');
+    assert.equal(await told('file:./misbehaving.mjs', { how: 'opens nothing' }), 'what misbehaving opened is not a transport');
     assert.equal(
       await told('file:./misbehaving.mjs', { how: 'opens half' }),
-      'what misbehaving opened is no transport: it has no shutdown()',
+      'what misbehaving opened is not a transport: it has no shutdown()',
     );
     assert.equal(
       await told('file:./misbehaving.mjs', { how: 'opens a broken whole' }),
-      'what misbehaving opened is no transport: its parse is not a function',
+      'what misbehaving opened is not a transport: its parse is not a function',
     );
-    await assert.rejects(connect({ transport: {} as never }), new TypeError('connect: the transport is no transport: it has no start()'));
+    await assert.rejects(
+      connect({ transport: {} as never }),
+      new TypeError('connect: the transport is not a transport: it has no start()'),
+    );
   });
 });

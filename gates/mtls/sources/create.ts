@@ -5,7 +5,7 @@ import { type Chain, fromBase64, fromPercentPem, MAX_CHAIN, single } from '../en
 import type { MtlsOptions } from '../options.js';
 import { createXfcc } from './xfcc.js';
 
-/** The source that the options name. They have passed checkRules, so what a source needs is there. */
+/** The source that the options name. They have passed checkRules, so the source's required options are present. */
 export function createSource(options: MtlsOptions): Source {
   const { cert_header = '', verify_header = '', verified_header = { name: '', value: '' } } = options;
   switch (options.source) {

@@ -9,9 +9,9 @@ export function explainChallenge({ status, challenge }: ClientError, token_sent:
   const { error, error_description, scope, resource_metadata } = parameters;
   if (error === 'insufficient_scope') lines.push('The token is good, but not enough for this.');
   else if (token_sent) lines.push(status === 403 ? 'This token may not do this.' : 'The server does not take this token.');
-  else if (scheme === 'basic') lines.push('The server wants a user name and password: --header "authorization: Basic …".');
-  else if (scheme === 'apikey') lines.push(`The server wants an API key: --header "${parameters.header ?? 'x-api-key'}: KEY".`);
-  else if (status === 401) lines.push('The server wants an access token: --token-file FILE.');
+  else if (scheme === 'basic') lines.push('The server requires a user name and password: --header "authorization: Basic …".');
+  else if (scheme === 'apikey') lines.push(`The server requires an API key: --header "${parameters.header ?? 'x-api-key'}: KEY".`);
+  else if (status === 401) lines.push('The server requires an access token: --token-file FILE.');
   else lines.push('The server lets this client not in; it may want a token (--token-file FILE), another address or a certificate.');
   if (error !== undefined)
     lines.push(`It says: ${error}${error_description === undefined ? '' : `, ${error_description.replace(/\.$/, '')}`}.`);
@@ -32,7 +32,7 @@ function readChallenge(header: string): { readonly scheme: string; readonly para
 
 const PARAMETER = /([A-Za-z_-]{1,64})[\t ]*=[\t ]*(?:"((?:[^"\\]|\\.)*)"|([^\s",]+))/g;
 
-/** How the command ends when the client failed. `token`: one was sent; undefined when none could be. What is unforeseen is thrown on. */
+/** How the command ends when the client failed. `token`: one was sent; undefined when none could be. Unexpected errors are rethrown. */
 export function toExit(error: unknown, token: boolean | undefined): CliExit {
   if (!(error instanceof ClientError)) {
     if (error instanceof TypeError || error instanceof RangeError) return new CliExit(EXIT.usage, `error: ${error.message}`);

@@ -1,6 +1,6 @@
 /**
  * The words of a command line: separated by blanks, quoted with ' or ", a backslash takes the next character as it is except
- * inside '. Nothing is expanded. Undefined when a quote is not closed or there is no word.
+ * inside '. Nothing is expanded. Undefined for an unclosed quote or an empty line.
  */
 export function splitCommandLine(line: string): readonly [string, ...string[]] | undefined {
   const words: string[] = [];

@@ -41,7 +41,7 @@ function listenerText({ host, port, public_url, tls, trusted_proxies }: Answers)
     ...(trusted_proxies.length === 0
       ? []
       : [
-          '# The TLS terminator. From nobody else are X-Forwarded-For and certificate headers believed.',
+          '# The TLS terminator: the only source whose X-Forwarded-For and certificate headers are trusted.',
           `trusted_proxies: [${flow(trusted_proxies)}]`,
         ]),
     ...(tls === undefined ? [] : tlsLines(tls)),

@@ -71,13 +71,13 @@ function callersOf({ issuer, audience, mtls, apiKey, public: open }: InitFlags):
   return open ? { public: true } : asked ? callers : undefined;
 }
 
-/** Says which flags are missing where nobody can be asked. */
+/** Lists the missing flags when standard input is not a terminal. */
 export function missingFlags(server: boolean, callers: boolean): CliExit {
   const lines = [
     ...(server ? [] : ['  what stands behind the gateway: --upstream URL, --command LINE or -- COMMAND ARGS']),
     ...(callers ? [] : ['  who may call: --issuer URL, --mtls SOURCE, --api-key or --public']),
   ];
-  return usage(`this is no terminal, so nothing can be asked; add\n${lines.join('\n')}`);
+  return usage(`standard input is not a terminal, so init cannot ask; add\n${lines.join('\n')}`);
 }
 
 export function usage(message: string): CliExit {

@@ -46,7 +46,7 @@ export class Target {
     this.#io.stdout(this.#next(answers, key?.key));
   }
 
-  /** A fresh key, if there is no file with the SHA-256 of one; only that is kept. */
+  /** A fresh key, unless a file with the SHA-256 of one exists; only the hash is kept. */
   #makeKey(name: string): { readonly file: string; readonly key: string } | undefined {
     const file = resolve(this.#folder, name);
     if (existsSync(file)) return undefined;

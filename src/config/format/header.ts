@@ -1,6 +1,6 @@
 const TOKEN = /^[!#$%&'*+.^_`|~0-9A-Za-z-]{1,128}$/;
 
-/** Fields that frame a message or name its hop: nobody may set them by configuration. */
+/** Fields that frame a message or name its hop: configuration must not set them. */
 const FRAMING = new Set([
   'connection',
   'content-encoding',
@@ -57,15 +57,15 @@ export function whyNotIdentityHeader(name: string): string | undefined {
 export function whyNotPassedHeader(name: string): string | undefined {
   if (!/^[A-Za-z0-9-]{1,128}$/.test(name)) return 'is not a plain header field name: letters, digits and -';
   const lower = name.toLowerCase();
-  if (lower === 'authorization') return 'has a key of its own: forward_authorization';
-  if (lower === 'cookie') return 'has a key of its own: forward_cookies';
+  if (lower === 'authorization') return 'is controlled by forward_authorization';
+  if (lower === 'cookie') return 'is controlled by forward_cookies';
   const hop = FRAMING.has(lower) && !lower.startsWith('content-');
   return hop || lower === 'forwarded' || /^(?:proxy|x-forwarded)-/.test(lower)
     ? 'is set by the gateway itself and can not be configured'
     : undefined;
 }
 
-/** Why a text cannot be the value of a header field. Never says what the value is. */
+/** Why a text cannot be the value of a header field. Never reveals the value. */
 export function whyNotHeaderValue(value: string): string | undefined {
   if (/[\r\n\0]/.test(value)) return 'must be one line: CR, LF and NUL can not be in a header';
   if (/[^\t\u0020-\u007e]/.test(value)) return 'must be printable ASCII';

@@ -38,7 +38,7 @@ function toAddress(groups: readonly number[]): string {
 export function whyNotHost(text: string): string | undefined {
   if (isIP(text) !== 0) return undefined;
   if (text.startsWith('[')) return 'must be written without brackets';
-  if (/:[0-9]+$/.test(text)) return 'must not have a port; it has a key of its own';
+  if (/:[0-9]+$/.test(text)) return 'must not have a port; use the separate key';
   return isName(text) ? undefined : 'must be an IP address or a host name';
 }
 

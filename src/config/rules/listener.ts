@@ -27,7 +27,10 @@ export const exposure: Rule = ({ listener, ops }, report) => {
     }
   }
   if (ops?.enabled === true && !isLoopback(ops.host)) {
-    report.warn(['ops', 'host'], 'the ops listener asks nobody who they are and can be told to drain: only a private network may reach it');
+    report.warn(
+      ['ops', 'host'],
+      'the ops listener does not authenticate callers and accepts a drain command: only a private network may reach it',
+    );
   }
 };
 
@@ -44,7 +47,7 @@ export const terminators: Rule = ({ listener, gates }, report) => {
   }
 };
 
-/** The ops listener has a port of its own. */
+/** The ops listener needs a separate port. */
 export const ports: Rule = ({ listener, ops }, report) => {
   if (listener === undefined || ops === undefined || !ops.enabled) return;
   if (listener.port === 0 || listener.port !== ops.port) return;

@@ -2,7 +2,7 @@ import { didYouMean } from '../../errors/did-you-mean.js';
 import type { Path } from '../path.js';
 import type { Report, Rule, View } from '../view.js';
 
-/** Every gate and runtime that is named is there, once in a chain; what nobody names is a warning. */
+/** Every referenced gate and runtime exists, once in a chain; an unreferenced one is a warning. */
 export const references: Rule = (view, report) => {
   const used = new Set<string>();
   checkChain(view, report, ['listener', 'gates'], view.listener?.gates ?? [], used);

@@ -40,7 +40,7 @@ export const forwardedIdentity: Rule = (view, report) => {
     if (route.forward_identity === undefined) continue;
     const { header } = route.forward_identity;
     if (route.gates.length === 0 && view.listener?.gates.length === 0) {
-      report.errorAtKey([...at, 'forward_identity'], 'no gate runs before this route, so there is no identity to forward');
+      report.errorAtKey([...at, 'forward_identity'], 'no gate runs before this route, so no identity exists to forward');
     }
     const runtime = view.runtimes.get(route.runtime);
     if (runtime?.kind === 'hosted') report.warn([...at, 'forward_identity'], 'has no effect: a hosted server gets the identity itself');

@@ -13,7 +13,7 @@ import { TelemetrySchema } from './telemetry.js';
  */
 export const ConfigSchema = section(
   {
-    $schema: Type.Optional(text('Where editors find the JSON Schema; not used here.')),
+    $schema: Type.Optional(text('Where editors find the JSON Schema; the gateway ignores it.')),
     listener: ListenerSchema,
     ops: OpsSchema,
     gates: GatesSchema,

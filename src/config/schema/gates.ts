@@ -13,7 +13,7 @@ const GateSchema = section(
     options: Type.Unsafe<Readonly<Record<string, unknown>>>({
       type: 'object',
       default: {},
-      description: "The gate's own options, checked against the schema that the gate brings.",
+      description: "The gate's options, checked against the gate's schema.",
     }),
   },
   { description: 'One gate instance.' },

@@ -43,7 +43,7 @@ export const LimitsSchema = section(
       zero: true,
     }),
     drain_delay_ms: count(0, 'How long new work is still served after SIGTERM while readiness is already 503.', { zero: true }),
-    drain_timeout_ms: count(5_000, 'How long a drain waits for what is open. What is left then is killed, and counted.'),
+    drain_timeout_ms: count(5_000, 'How long a drain waits for open requests and streams. Those still open are then killed and counted.'),
   },
   {
     default: {},

@@ -17,7 +17,7 @@ import {
 const connectionAge = {
   connection_max_age_ms: count(
     300_000,
-    'Age at which a connection is closed after its answer, ± 20 % so that not all end at once. The next one looks the host name up again. Streams end by themselves.',
+    'Age at which a connection is closed after its answer, ± 20 % so that connections do not all close at once. The next connection resolves the host name again. Open streams are not cut.',
   ),
 };
 
@@ -33,7 +33,7 @@ const callerShares = {
   ),
   max_waiting: count(
     256,
-    'Calls that wait for a connection, fairly shared: callers are served in turn, and when all places are taken, a newcomer takes that of the newest call of the caller with the most, which is OVERLOADED.',
+    'Calls that wait for a connection, fairly shared: callers are served in turn. When the queue is full, a new caller displaces the newest call of the caller with the most waiting calls, which is OVERLOADED.',
     { maximum: 65_535 },
   ),
 };
@@ -42,7 +42,7 @@ const ProxiedSchema = section(
   {
     kind: Type.Literal('proxied', { description: 'An MCP server.' }),
     url: text(
-      'URL of the MCP server: http(s), without userinfo or fragment. A query is sent with every request, and shown nowhere. Nothing that a client sends shapes it.',
+      'URL of the MCP server: http(s), without userinfo or fragment. A query is sent with every request and never shown. Client input never changes the URL.',
       {
         format: 'upstream-url',
       },
@@ -110,11 +110,11 @@ const HostedSchema = section(
   { description: 'A server that runs in this process, in every protocol era: made by defineServer of portcullis/server.' },
 );
 
-/** How many legacy sessions a server may have that knows one client only; `what` is what each session has of its own. */
+/** Limits of legacy sessions for a server with a single client; each session has its own `what`. */
 const sessionLimits = (what: 'process' | 'connection') => ({
   max_sessions: count(
     48,
-    `Sessions of legacy clients, each with a ${what} of its own. One more ends the session that was idle longest; when none is idle it is OVERLOADED.`,
+    `Sessions of legacy clients, each with its own ${what}. One more ends the session that was idle longest; when none is idle, it is OVERLOADED.`,
     { maximum: 4096 },
   ),
   max_sessions_per_caller: count(16, 'The same for the sessions of one identified caller.', { maximum: 4096 }),
@@ -126,36 +126,39 @@ const bridge = (what: 'process' | 'connection') =>
     {
       probe_timeout_ms: count(
         5000,
-        `How long the server may think about server/discover. Then it counts as a legacy one: that ${what} is ended, and a new one is greeted with initialize.`,
+        `How long the server may take to answer server/discover. Then it counts as legacy: that ${what} is ended, and a new one begins with initialize.`,
       ),
-      era_ttl_ms: count(300_000, 'How long a server that did not answer server/discover, or ended, is not asked again.'),
+      era_ttl_ms: count(
+        300_000,
+        'How long the gateway remembers that a server did not answer server/discover, or ended, before it asks again.',
+      ),
     },
-    { description: "How modern clients are served by servers of legacy revisions, and how the server's era is found out.", default: {} },
+    { description: "How servers of legacy revisions serve modern clients, and how the gateway detects the server's era.", default: {} },
   );
 
 const StdioSchema = section(
   {
     kind: Type.Literal('stdio', { description: 'An MCP server that runs as a child process.' }),
-    command: text('The program, found by PATH. No shell reads it.', { format: 'process-text' }),
+    command: text('The program, found in PATH and run without a shell.', { format: 'process-text' }),
     args: list(
       Type.String({ maxLength: 65_536, format: 'process-text', description: 'One argument, exactly as it is given.' }),
-      'Arguments of the program.',
+      'The program arguments.',
     ),
     cwd: text("Folder that the program starts in. Relative names start at the config file's folder.", {
       default: '.',
       format: 'process-text',
     }),
     env: environment(
-      'Added to PATH, HOME, LANG, TMPDIR and USER, which are all that the program gets of the environment of the gateway. A value of 8 characters and more whose name says that it is a secret is [redacted] in what the program writes to standard error.',
+      'Added to PATH, HOME, LANG, TMPDIR and USER, the only variables that the program inherits from the gateway. Values of at least 8 characters under a name that suggests a secret are [redacted] in the program’s standard error.',
     ),
-    max_children: count(64, 'Processes at once, those on their way out included. One more is OVERLOADED.', { maximum: 4096 }),
+    max_children: count(64, 'Concurrent processes, including those that are exiting. One more is OVERLOADED.', { maximum: 4096 }),
     ...sessionLimits('process'),
     max_pending: count(1024, 'Calls that wait for one process. One more is OVERLOADED.', { maximum: 65_535 }),
     idle_ttl_ms: count(
       3_600_000,
-      'A legacy session without a message of its client, whether a stream is open or not. Then its process is ended and its id unknown.',
+      'How long a legacy session may go without a client message, whether or not a stream is open. Then its process is stopped and its id is forgotten.',
     ),
-    start_timeout_ms: count(60_000, 'From the start of a process until it answers. Then it is ended and tried again.'),
+    start_timeout_ms: count(60_000, 'From the start of a process until it answers. Then it is stopped and started again.'),
     bridge: bridge('process'),
     max_line_bytes: count(
       8_000_000,
@@ -167,7 +170,7 @@ const StdioSchema = section(
   },
   {
     description:
-      'An MCP server that speaks over standard input and output, run by the gateway: one process for all modern clients, one more for each legacy session. On a route with forward_identity each request tells it who calls, in params._meta["portcullis/identity"], whatever the header is called.',
+      'An MCP server that speaks over standard input and output, run by the gateway: one process for all modern clients, one more for each legacy session. On a route with forward_identity each request carries the caller’s identity in params._meta["portcullis/identity"], whatever the name of the header.',
   },
 );
 
@@ -175,22 +178,22 @@ const TransportSchema = section(
   {
     kind: Type.Literal('transport', { description: 'An MCP server behind a transport of your own.' }),
     module: text(
-      "The module whose named export `transport` leads to the server: npm:PACKAGE, resolved from the config file's folder and never installed, or file:./transport.js. It is loaded once; a changed module needs a restart.",
+      "The module whose named export `transport` connects to the server: npm:PACKAGE, resolved from the config file's folder and never installed, or file:./transport.js. It is loaded once; a changed module needs a restart.",
       { pattern: '^(npm:.+|file:.+)$', maxLength: 512 },
     ),
     options: Type.Unsafe<Readonly<Record<string, unknown>>>({
       type: 'object',
       default: {},
-      description: "The transport's own options, checked against the schema that it brings.",
+      description: "The transport's options, checked against its schema.",
     }),
-    connections: count(64, 'Connections to the server at once, those on their way out included. One more is OVERLOADED.', {
+    connections: count(64, 'Concurrent connections to the server, including those that are closing. One more is OVERLOADED.', {
       maximum: 4096,
     }),
     ...sessionLimits('connection'),
     max_pending: count(1024, 'Calls that wait on one connection. One more is OVERLOADED.', { maximum: 65_535 }),
     idle_ttl_ms: count(
       3_600_000,
-      'A legacy session without a message of its client, whether a stream is open or not. Then its connection is ended and its id unknown.',
+      'How long a legacy session may go without a client message, whether or not a stream is open. Then its connection is closed and its id is forgotten.',
     ),
     start_timeout_ms: count(60_000, 'From the start of a connection until the server answers. Then it is ended and tried again.'),
     bridge: bridge('connection'),
@@ -204,7 +207,7 @@ const TransportSchema = section(
   },
   {
     description:
-      'An MCP server that is reached by a third party’s transport: one connection for all modern clients, one more for each legacy session. On a route with forward_identity each request tells the server who calls, in params._meta["portcullis/identity"].',
+      'An MCP server reached through a third-party transport: one connection for all modern clients, one more for each legacy session. On a route with forward_identity each request carries the caller’s identity in params._meta["portcullis/identity"].',
   },
 );
 

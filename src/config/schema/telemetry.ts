@@ -7,13 +7,13 @@ const LogSchema = section(
     access: flag(false, 'One line for each request that a route took, at level info, when its answer is over.'),
     format: choice(['auto', 'json', 'pretty'], 'auto', 'auto: pretty on a terminal, one JSON object a line elsewhere.'),
   },
-  { default: {}, description: 'The log, on standard output.' },
+  { default: {}, description: 'The log on standard output.' },
 );
 
 const AuditSchema = section(
   {
     file: fileName(
-      'Where decisions go, one JSON object a line; "-" is standard output. A file that was renamed, as log rotation does, is opened anew.',
+      'Where decisions go, one JSON object a line; "-" is standard output. A file that was renamed, as log rotation does, is reopened.',
     ),
     principal: choice(
       ['as_is', 'sha256'],
@@ -36,12 +36,12 @@ const TracingSchema = section(
       minimum: 0,
       maximum: 1,
       default: 1,
-      description: 'Share of the traces begun here that are recorded. A caller that is followed has decided for its own.',
+      description: 'Share of the traces begun here that are recorded. With parent: follow, the caller decides for its traces.',
     }),
     parent: choice(
       ['follow', 'link'],
       'follow',
-      "follow: a request continues its caller's trace, sampling included. link: it begins a trace of the gateway's own and points to the caller's; for callers that are not trusted.",
+      "follow: a request continues its caller's trace, sampling included. link: it begins a new trace that links to the caller's; for callers that are not trusted.",
     ),
     principal: choice(['none', 'sha256'], 'none', "sha256: enduser.pseudo.id is the caller's pseudonym, the same as the audit trail's."),
     service_name: text('service.name of the spans.', { default: 'portcullis', maxLength: 255 }),
@@ -53,15 +53,15 @@ const TracingSchema = section(
       default: {},
       description: 'More resource attributes, e.g. deployment.environment.name. They win over service_name.',
     }),
-    interval_ms: count(5000, 'Longest wait of a finished span before it is sent.', { maximum: 600_000 }),
-    timeout_ms: count(10_000, 'For one export. Nothing but spans is lost when the collector is slow.', { maximum: 600_000 }),
+    interval_ms: count(5000, 'The longest that a finished span waits before it is sent.', { maximum: 600_000 }),
+    timeout_ms: count(10_000, 'For one export. A slow collector costs spans and nothing else.', { maximum: 600_000 }),
   },
   { description: 'Traces by OpenTelemetry. Absent: none.' },
 );
 
 export const TelemetrySchema = section(
   { log: LogSchema, audit: Type.Optional(AuditSchema), tracing: Type.Optional(TracingSchema) },
-  { default: {}, description: 'What the gateway tells about itself.' },
+  { default: {}, description: 'Log, audit trail and traces.' },
 );
 
 /** `telemetry`, every default filled. */

@@ -9,7 +9,7 @@ import type { CoreEnvironment, CoreRequest, Prepared, Reply } from './request.js
 import { mayUse } from './request.js';
 import { runHandler } from './run-handler.js';
 
-/** `completion/complete`: of a prompt or template that is there for the caller. An argument that nobody completes has no values. */
+/** `completion/complete`, for a prompt or template that the caller may use. An argument without a completer has no values. */
 export function prepareCompletion(server: ServerRuntime, request: CoreRequest, env: CoreEnvironment): Prepared {
   const { ref, argument, context } = request.params;
   const bad = (detail: string) => faultReply(request, { code: 'INVALID_ARGUMENTS', detail });

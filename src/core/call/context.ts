@@ -25,7 +25,7 @@ export interface CallHost {
   notify(json: string): void;
   /** The same for progress: while the reader is slow only the latest is kept. */
   progress(json: string): void;
-  /** The work goes on: the deadline starts anew. */
+  /** The work makes progress: the deadline restarts. */
   progressed(): void;
 }
 
@@ -107,7 +107,7 @@ export class CallContext implements HandlerContext, WrapContext {
     return new ContextUnder(this, token);
   }
 
-  /** The handler is done: what it still says is dropped. */
+  /** The handler has returned: later progress and log messages are dropped. */
   end(): void {
     this.#over = true;
   }

@@ -7,7 +7,7 @@ import type { CoreEnvironment, CoreRequest, Prepared, Reply } from './request.js
 import { mayUse } from './request.js';
 import { runHandler } from './run-handler.js';
 
-/** A method of an extension that the client negotiated; undefined: for this client there is no such method. */
+/** A method of an extension that the client negotiated; undefined: this client does not have the method. */
 export function prepareExtension(server: ServerRuntime, request: CoreRequest, env: CoreEnvironment): Prepared | undefined {
   const route = server.extensions.get(request.method);
   if (route === undefined || request.dialect.era !== 'modern') return undefined;

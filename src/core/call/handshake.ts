@@ -31,7 +31,7 @@ export function initializeReply(server: ServerRuntime, request: CoreRequest): Re
 /** `logging/setLevel`: a good level holds for the session. Where there is none it is accepted, and `info` and above are sent all the same. */
 export function setLevelReply(server: ServerRuntime, request: CoreRequest): Reply {
   const { level } = request.params;
-  if (!isLogLevel(level)) return faultReply(request, { code: 'INVALID_ARGUMENTS', detail: 'params.level is no log level.' });
+  if (!isLogLevel(level)) return faultReply(request, { code: 'INVALID_ARGUMENTS', detail: 'params.level is not a log level.' });
   if (request.session !== undefined) request.session.log_level = level;
   return resultOf(server, request, '');
 }
@@ -39,7 +39,7 @@ export function setLevelReply(server: ServerRuntime, request: CoreRequest): Repl
 function capabilitiesOf(server: ServerRuntime, { era }: Dialect): object {
   const { definition, methods } = server;
   const { tools = false, prompts = false, resources = false, updates = false } = definition.changes?.publishes ?? {};
-  // Without sessions no legacy client has a stream that changes could reach: what cannot be delivered is not declared.
+  // Without sessions no legacy client has a stream for changes, so capabilities that need one are not declared.
   const delivers = era === 'modern';
   const changed = (yes: boolean) => (delivers && yes ? { listChanged: true } : {});
   const extensions = Object.entries(definition.extensions ?? {}).map(([id, { settings = {} }]) => [id, settings]);

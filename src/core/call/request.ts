@@ -67,7 +67,7 @@ export interface ErrorReply {
   readonly status: number;
 }
 
-/** A request whose component was found and whose input was checked: what is left is the handler. */
+/** A request whose component was found and whose input was checked: only the handler remains. */
 export interface Job {
   readonly kind: 'job';
   /** What a modern client came back with; undefined in a first round. */
@@ -83,7 +83,7 @@ export interface Listen {
 
 export type Prepared = Reply | Job | Listen;
 
-/** True when the caller may use the component. If not, the environment is told why, and the answer says that there is none. */
+/** True when the caller may use the component. If not, the environment learns why, and the answer says that the component does not exist. */
 export function mayUse(server: ServerRuntime, component: Guarded, request: CoreRequest, env: CoreEnvironment): boolean {
   const why = whyHidden(server, component, request, env);
   if (why !== undefined) env.hidden?.(request, component.view, why);

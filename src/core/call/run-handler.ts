@@ -64,7 +64,7 @@ export class ToolError extends Error {
 
 /**
  * Thrown by any handler to answer with a JSON-RPC error. `code` is -32602, -32603, or an integer that JSON-RPC does not reserve
- * (below -32768 or above -32000); message and data are told to the client as they are. Throws RangeError for any other code.
+ * (below -32768 or above -32000); message and data are sent to the client unchanged. Throws RangeError for any other code.
  */
 export class RpcError extends Error {
   override readonly name = 'RpcError';

@@ -37,7 +37,7 @@ type Arguments = Readonly<Record<string, unknown>>;
 
 const NO_ARGUMENTS: Arguments = Object.freeze({});
 
-/** A Standard Schema validator is the author's code: it runs in the job, before the wrappers, and what it throws is a failed handler. */
+/** A Standard Schema validator is the author's code: it runs in the job, before the wrappers, and its exceptions count as a failed handler. */
 function runTool(
   server: ServerRuntime,
   request: CoreRequest,
@@ -104,7 +104,7 @@ function encodeTool(server: ServerRuntime, request: CoreRequest, tool: Tool, ans
 function contentJson(request: CoreRequest, tool: Tool, content: readonly ContentBlock[] | undefined, structured: unknown): string {
   if (content === undefined && structured !== undefined) return textContent(JSON.stringify(structured));
   if (!Array.isArray(content) || !content.every((block) => isObject(block) && typeof block.type === 'string')) {
-    throw new TypeError(`tool ${tool.view.name} answered content that is no list of content blocks`);
+    throw new TypeError(`tool ${tool.view.name} returned content that is not a list of content blocks`);
   }
   return JSON.stringify(contentFor(request.dialect, content));
 }

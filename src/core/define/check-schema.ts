@@ -21,7 +21,7 @@ export function compileSchema(schema: JsonSchema, what: string, report: Report):
   try {
     return toValidator(compiler().compile(schema));
   } catch (error) {
-    report(`${what} is no valid JSON Schema: ${error instanceof Error ? error.message : 'unknown'}`);
+    report(`${what} is not a valid JSON Schema: ${error instanceof Error ? error.message : 'unknown'}`);
     return undefined;
   }
 }

@@ -34,7 +34,7 @@ export function paramHeadersOf(schema: JsonSchema, report: Report): readonly Par
     const { [KEYWORD]: name, type } = schema;
     const where = `${KEYWORD} ${JSON.stringify(name)}`;
     if (path === undefined || path.length === 0) return report(`${where} is not on a property that is reached by "properties" alone`);
-    if (typeof name !== 'string' || !TOKEN.test(name)) return report(`${where} is no header token`);
+    if (typeof name !== 'string' || !TOKEN.test(name)) return report(`${where} is not a header token`);
     if (type !== 'string' && type !== 'integer' && type !== 'boolean')
       return report(`${where} must be on a string, an integer or a boolean`);
     const header = `mcp-param-${name.toLowerCase()}`;

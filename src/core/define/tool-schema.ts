@@ -29,7 +29,7 @@ export function outputOf({ output, output_schema }: ToolDefinition, report: Repo
   return output === undefined && output_schema === undefined ? undefined : read('output', output, output_schema, report);
 }
 
-/** The handler of a tool: with a validator for its output, what that returns is sent. */
+/** The handler of a tool: with an output validator, the validator's result is sent. */
 export function handlerOf(definition: ToolDefinition, parse: Parse | undefined): ToolDefinition['run'] {
   if (parse === undefined) return (input, context) => definition.run(input, context);
   return (input, context: HandlerContext) => then(definition.run(input, context), (answer) => replaced(answer, parse, definition.name));

@@ -123,7 +123,7 @@ export function judgeOrigin(headers: HeaderView, policy: OriginPolicy): OriginVe
 }
 
 /**
- * What a body is framed by beside Content-Length: `none`, but for the chunks of HTTP/1.1; `host`, as in HTTP/2 and in a `Request`;
+ * The framing of a body besides Content-Length: `none`, but for the chunks of HTTP/1.1; `host`, as in HTTP/2 and in a `Request`;
  * `old`, HTTP/1.0, where readers do not know chunks and what they forward can be framed in two ways (RFC 9112 section 6.1).
  */
 export type Unframed = 'none' | 'host' | 'old';

@@ -14,7 +14,7 @@ export interface HttpHandlerOptions {
   readonly clock: Clock;
   /** Gets what handlers threw. */
   readonly log: Log;
-  /** Shared with others, and drained by whoever made it. Default: one of its own. */
+  /** May be shared; its creator drains it. Default: a private one. */
   readonly executor?: Executor;
   /** Secrets that seal `requestState`: the first seals, all open. Default: one random key. */
   readonly state_keys?: readonly string[];

@@ -11,7 +11,7 @@ import { ValueStream } from './value-stream.js';
 /** The client's half of one call, as values: a response, or a stream whose chunks somebody pulls. It ends once. */
 export class ValueExchange implements Exchange {
   readonly accepts_events: boolean;
-  /** Resolves with the head of the answer. A client that left gets a 503 that nobody reads. */
+  /** Resolves with the head of the answer. For a client that disconnected it is a 503, which is never sent. */
   readonly answer: Promise<HttpResponse | HttpStream>;
   readonly #prepared: PreparedCall;
   readonly #max_bytes: number;
@@ -23,7 +23,7 @@ export class ValueExchange implements Exchange {
   #answered = false;
   #over = false;
 
-  /** Whoever made `deadline` watches it. `ended` is told once, when the answer is over. */
+  /** The creator of `deadline` watches it. `ended` is called once, at the end of the answer. */
   constructor(prepared: PreparedCall, max_bytes: number, deadline: CallDeadline, ended: () => void = () => undefined) {
     this.#prepared = prepared;
     this.#max_bytes = max_bytes;
@@ -127,7 +127,7 @@ export class ValueExchange implements Exchange {
     return stream;
   }
 
-  /** Nobody reads the answer any more: the call is cancelled. */
+  /** The reader of the answer is gone: the call is cancelled. */
   protected abandon(reason: EndReason): void {
     if (this.#over) return;
     this.#end(reason);

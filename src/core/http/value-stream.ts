@@ -1,6 +1,6 @@
 import type { EndReason } from '../../contract/runtime.js';
 
-/** Chunks that one side pushes and the other pulls. More than `max_bytes` that nobody pulls, in two chunks or more, are a slow reader. */
+/** Chunks that one side pushes and the other pulls. More than `max_bytes` unread, in two chunks or more, mean a slow reader. */
 export class ValueStream implements AsyncIterable<Uint8Array>, AsyncIterator<Uint8Array> {
   readonly #max_bytes: number;
   readonly #left: (reason: EndReason) => void;
@@ -39,7 +39,7 @@ export class ValueStream implements AsyncIterable<Uint8Array>, AsyncIterator<Uin
     this.#resume = resume;
   }
 
-  /** What is queued is still handed out; then it is over. */
+  /** Ends it after the queued chunks. */
   finish(): void {
     this.#finished = true;
     this.#waiting?.({ done: true, value: undefined });

@@ -12,7 +12,7 @@ export interface CallTimes {
 
 /**
  * How long one call may take, and what stops its work. Its methods are those of `Exchange`, for every exchange. Who owns it looks at
- * `isLate` now and then, or calls `watch`, which costs one timer; a deadline that nobody looks at stops nothing.
+ * `isLate` now and then, or calls `watch`, which costs one timer; an unwatched deadline stops nothing.
  */
 export class CallDeadline {
   readonly #clock: Clock;

@@ -45,7 +45,7 @@ export class RunningCall implements CallHost {
     this.#submit(this.#job.round);
   }
 
-  /** Nobody waits for the answer any more: whoever ended the exchange has told the client why. */
+  /** The caller no longer waits: the exchange has ended and the client has its reason. */
   #stop(): void {
     this.#stopped = true;
     this.#asked?.abandon();
@@ -102,7 +102,7 @@ export class RunningCall implements CallHost {
     this.#exchange.fail(new GatewayError(FAULTS[String(fault.code)] ?? 'RUNTIME_FAILED'));
   }
 
-  /** A legacy client is asked by requests on this call's own stream; then the handler runs anew. */
+  /** A legacy client is asked by requests on this call's own stream; then the handler runs again. */
   #ask(ask: Ask): void {
     if (!this.#exchange.accepts_events) {
       const detail = 'The client takes no event stream, so it cannot be asked.';
@@ -148,7 +148,7 @@ export class RunningCall implements CallHost {
   }
 }
 
-/** What the client is told when the executor gave a call up and the exchange did not know. */
+/** The answer to the client when the executor abandoned a call and the exchange did not know. */
 const FAULTS: Readonly<Record<string, ErrorCode>> = { CANCELLED: 'DRAINING', SHUTDOWN: 'DRAINING', DEADLINE: 'DEADLINE' };
 
 /** Sends an answer whole: as JSON, or as the last event of the stream that had begun. `id` is raw JSON text. */

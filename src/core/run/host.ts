@@ -30,7 +30,7 @@ export interface HostOptions {
 
 export interface HostDeps extends Pick<CoreEnvironment, 'crashed' | 'hidden'> {
   readonly clock: Clock;
-  /** Not drained here: whoever made it does. */
+  /** Not drained here; its creator does that. */
   readonly executor: Executor;
   /** Told when the executor refused or gave up a call: `overloaded`, `deadline`, `cancelled`. */
   readonly rejected?: ((reason: string) => void) | undefined;

@@ -14,7 +14,7 @@ export type Answers =
 export interface PendingInput {
   /** Rejects when the round is abandoned. */
   readonly answers: Promise<Answers>;
-  /** Nobody waits any more: late answers are ignored. */
+  /** The call is over: late answers are ignored. */
   abandon(): void;
 }
 
@@ -28,7 +28,7 @@ export interface AskThrough {
 
 /**
  * The requests that legacy clients were sent and have not answered (MCP 2025-11-25 and before, server-initiated requests). An answer
- * comes by a POST of its own, to the same process; its id, 122 random bits, is what connects them, and only the caller who was
+ * comes in a separate POST, to the same process; its id, 122 random bits, is what connects them, and only the caller who was
  * asked can answer. At most 1 024 are open.
  */
 export class Questions {

@@ -2,7 +2,7 @@ import { isThenable } from '../../executor/executor.js';
 import type { Wrapper } from './wrapper.js';
 import { CONCURRENCY_LIMIT, checkNames, type KeyOf, toKeyOf, toPositive } from './wrapper.js';
 
-/** Of `withConcurrency`. Checked at definition: RangeError for what is no positive integer, TypeError for an unknown name. */
+/** Of `withConcurrency`. Checked at definition: RangeError for a value that is not a positive integer, TypeError for an unknown name. */
 export interface ConcurrencyOptions {
   /** Handlers of this component that run at once for one key. Default 32. */
   readonly limit?: number;

@@ -3,7 +3,7 @@ import { Chain, ListNode } from '../../executor/fair-queue.js';
 import type { Wrapper } from './wrapper.js';
 import { type ComponentRefusal, checkNames, type KeyOf, RATE_KEYS, RATE_LIMIT, toKeyOf, toPositive } from './wrapper.js';
 
-/** Of `withRateLimit`. Checked at definition: RangeError for what is no positive integer, TypeError for an unknown name. */
+/** Of `withRateLimit`. Checked at definition: RangeError for a value that is not a positive integer, TypeError for an unknown name. */
 export interface RateLimitOptions {
   /** Calls of one key in a window. Default 60. */
   readonly limit?: number;

@@ -3,7 +3,7 @@ import { whenSettled } from './concurrency.js';
 import type { HandlerToken, WrapContext, Wrapper } from './wrapper.js';
 import { checkNames, NO_TIMEOUT_WORKER, TIMED_OUT, toPositive } from './wrapper.js';
 
-/** Of `withTimeout`. Checked at definition: RangeError for what is no positive integer, TypeError for an unknown name. */
+/** Of `withTimeout`. Checked at definition: RangeError for a value that is not a positive integer, TypeError for an unknown name. */
 export interface TimeoutOptions {
   /** For the handler to answer. Default 5 000, at most 2 147 483 647. */
   readonly timeout_ms?: number;

@@ -47,7 +47,7 @@ export interface WrapContext {
   under(token: HandlerToken): WrapContext;
 }
 
-/** How a wrapped handler learns that nobody waits for it. */
+/** Tells a wrapped handler that its caller is gone. */
 export interface HandlerToken {
   readonly cancelled: boolean;
   readonly signal: AbortSignal;
@@ -70,7 +70,7 @@ export function wrapHandler(handler: Handler, wrappers: readonly Wrapper[], cloc
 /** Handlers with their wrappers around them, by component; a component without wrappers is not in it. */
 export type WrappedHandlers = ReadonlyMap<Guarded, Handler>;
 
-/** Opens the wrappers of a server's components: counters of their own, as long as whoever serves the server. */
+/** Opens the wrappers of a server's components, with separate counters that live as long as the host of the server. */
 export function openWrappers(server: ServerRuntime, clock: Clock): WrappedHandlers {
   const handlers = new Map<Guarded, Handler>();
   const state = createWrapState();
@@ -90,7 +90,7 @@ export function openWrappers(server: ServerRuntime, clock: Clock): WrappedHandle
 export interface WrapState {
   /** Handlers that run under a timeout now. */
   readonly timeout_workers: number;
-  /** False: there is no room. */
+  /** False: the limit is reached. */
   takeTimeoutWorker(): boolean;
   returnTimeoutWorker(): void;
 }
@@ -135,7 +135,7 @@ export function toPositive(
   throw new RangeError(`${wrapper}: ${option} must be ${range}, not ${String(given)}`);
 }
 
-/** The key function in force; without one all calls share one bucket. What it answers is checked on each call: the call fails if it is no key. */
+/** The key function in force; without one all calls share one bucket. Its result is checked on each call: the call fails if it is not a key. */
 export function toKeyOf(wrapper: string, key: KeyOf | undefined): KeyOf {
   if (key === undefined) return () => '';
   if (typeof key !== 'function') throw new TypeError(`${wrapper}: key must be a function of the context`);

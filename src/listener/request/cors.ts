@@ -7,7 +7,7 @@ const ASKED =
 const EXPOSED = 'WWW-Authenticate, Mcp-Session-Id, MCP-Protocol-Version, X-Request-Id, Retry-After, DPoP-Nonce';
 const EMPTY: HeaderList = [];
 
-/** CORS fields of every answer to an allowed origin (Fetch standard); none when CORS is off or there is no Origin. */
+/** CORS fields of every answer to an allowed origin (Fetch standard); none when CORS is off or the request has no Origin. */
 export function corsHeaders(origin: string | undefined): HeaderList {
   if (origin === undefined) return EMPTY;
   return ['access-control-allow-origin', origin, 'access-control-expose-headers', EXPOSED, 'vary', 'Origin'];

@@ -31,7 +31,7 @@ export class AnswerStream {
   write(chunk: Uint8Array): boolean {
     if (this.over) return false;
     this.#moved();
-    // One event may be larger than the bound; what must not happen is that more is queued behind it.
+    // One event may be larger than the bound, but nothing may be queued behind it.
     if (this.outlet.overflows) {
       this.end('slow_consumer');
       return false;

@@ -53,7 +53,7 @@ export class CallExchange implements Exchange, Ticking {
     asked.connection.work = this;
   }
 
-  /** Starts the clock of a call; false when it was refused because it is a stream for which there is no slot. */
+  /** Starts the clock of a call; false when it was refused because it is a stream and no slot is free. */
   begin(call: Call): boolean {
     const { limits, clock } = this.#env;
     const long = call.kind === 'get_stream' || call.method === 'subscriptions/listen';

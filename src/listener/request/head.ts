@@ -40,7 +40,7 @@ export class Head implements JudgedHead {
   }
 }
 
-/** What a request that is not MCP claims: nothing. */
+/** The empty claims of a request that is not MCP. */
 export const UNCLAIMED: Claims = { era: 'legacy', revision: '2025-03-26', declared: false, method: undefined, name: undefined };
 
 /** Looks a name up by length first: of a dozen fields one or two are ever lower-cased. */

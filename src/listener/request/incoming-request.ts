@@ -55,7 +55,7 @@ export class IncomingRequest implements Ticking, RoutedRequest {
 
   /**
    * Runs the listener's gates, then the route's; nothing of the body is read before both admitted the request. A served path's
-   * chain holds the listener's gates that ask nobody who they are: discovery needs no credential. A body that is declared too large
+   * chain holds the listener's gates that need no identity: discovery needs no credential. A body that is declared too large
    * is refused whatever the gates say; they are asked only because a caller whom they know is given the id of the call.
    */
   enter(too_large?: ProtocolFault): void {

@@ -3,7 +3,7 @@ import type { TLSSocket } from 'node:tls';
 import type { HeaderView, Peer, PeerTls } from '../../contract/head.js';
 import { trimOws } from '../../wire/field.js';
 
-/** Says whose forwarded headers are believed. Built once from `listener.trusted_proxies` (CIDRs); empty: nobody's. */
+/** Decides whose forwarded headers are trusted. Built once from `listener.trusted_proxies` (CIDRs); empty: no proxy is trusted. */
 export class RemoteAddresses {
   readonly #trusted = new BlockList();
   readonly #any: boolean;
@@ -33,7 +33,7 @@ export class RemoteAddresses {
   /**
    * The client's address as a trusted peer's `X-Forwarded-For` tells it: read from the right, the first address that is
    * not a trusted proxy; a port beside it is dropped. Empty elements do not count (RFC 9110 section 5.6.1). An element that
-   * is no address makes the client `unknown`, which is in no network: the proxy's own address is never taken for it.
+   * is not an address makes the client `unknown`, which is in no network: the proxy's own address is never taken for it.
    */
   clientAddress(peer: Peer, headers: HeaderView): string {
     let client = peer.address;

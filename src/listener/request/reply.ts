@@ -5,7 +5,7 @@ import { lacksRetryAfter, retryAfter } from '../../errors/retry-after.js';
 import { errorText } from '../../wire/rpc.js';
 import type { Connection } from '../socket/connection.js';
 
-/** An error as it is told: status and JSON-RPC error object. */
+/** An error as it is sent: status and JSON-RPC error object. */
 export interface Refusal {
   readonly status: number;
   readonly rpc: number;

@@ -14,7 +14,7 @@ interface Common extends Placed {
 export interface McpRoute extends Common {
   readonly kind: 'mcp';
   readonly runtime: Runtime;
-  /** What the runtime is told of the route. */
+  /** Properties of the route that the runtime receives. */
   readonly call_route: CallRoute;
 }
 

@@ -204,7 +204,7 @@ export class Listener {
     return new Head(request, headers, id, from, received, origin);
   }
 
-  /** Without a routing nothing gets past the door: there is no chain to ask. */
+  /** Without a routing every request is refused by the head checks. */
   #environment(routing: Routing | undefined): RequestEnvironment {
     const { limits } = this.#options;
     const { clock, telemetry, failed, denied, admitted, tracing } = this.#deps;
@@ -217,7 +217,7 @@ export class Listener {
 
 const NOBODY_TRUSTED = new RemoteAddresses([]);
 
-/** Stands in for a route where there is none, so that refusals are told in one way. */
+/** Placeholder for a missing route, so that all refusals take the same way. */
 const NOWHERE: ListenerRoute = {
   kind: 'served',
   path: '',

@@ -214,7 +214,7 @@ export class Admission {
   }
 }
 
-/** How long a draining gateway waits for the request that a client sends before it can know of the end; it is told 503 instead of a reset. */
+/** How long a draining gateway waits for a request that a client sent before it could know of the drain; it gets 503 instead of a reset. */
 const NEXT_HEAD_MS = 250;
 
 function createNode(options: AdmissionOptions): Server {

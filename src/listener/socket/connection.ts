@@ -13,7 +13,7 @@ export const LINGER_MS = 900;
 /** … and at most this many bytes of it are read. */
 export const LINGER_BYTES = 262_144;
 
-/** What a connection is doing; the label `state` of `portcullis_connections`. `handshake` and `idle-new` count as `head`. */
+/** The state of a connection; the label `state` of `portcullis_connections`. `handshake` and `idle-new` count as `head`. */
 export type Phase = 'handshake' | 'head' | 'gate' | 'body' | 'running' | 'streaming' | 'idle' | 'lingering';
 
 /** What gauges show of something in flight. */
@@ -26,7 +26,7 @@ export interface WorkView {
   readonly buffered_bytes: number;
 }
 
-/** Something in flight on a connection that has deadlines of its own. */
+/** Something in flight on a connection, with its own deadlines. */
 export interface Ticking {
   view(): WorkView;
   /** Called by the sweep with the monotonic time. */
@@ -126,7 +126,7 @@ export function linger(connection: Connection, until_ms: number): void {
   connection.linger_until_ms = until_ms;
   const { socket } = connection;
   socket.end();
-  // A body that nobody read has stopped the handle; only a resume that the HTTP server still listens for starts it again.
+  // An unread body has stopped the handle; only a resume that the HTTP server still listens for starts it again.
   if (socket.isPaused()) socket.once('resume', () => discard(socket));
   else discard(socket);
   socket.resume();

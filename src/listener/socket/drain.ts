@@ -89,7 +89,7 @@ export class Drain {
     if (socket.bytesRead === 0 || phase === 'handshake') this.#telemetry.connectionRefused('drain');
     if (phase === 'handshake') return void socket.destroy();
     if (response === undefined) {
-      // Silent or idle: nothing is lost. Half a head: it is told to come back.
+      // Silent or idle: nothing is lost. Half a head: the client gets 503 and may retry.
       if (socket.bytesRead === connection.base) socket.end();
       else this.#admission.refuseRaw(connection, 'DRAINING');
     } else if (request?.complete !== true) {

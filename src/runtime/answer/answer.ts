@@ -28,7 +28,7 @@ export interface AnswerHost {
   resume(): void;
   /** Ends the upstream's half now, at the price of its connection; the answer hears no more. */
   abort(): void;
-  /** The answer is complete: what still comes is ignored, and a body that does not end soon is aborted. The answer hears no more. */
+  /** The answer is complete: later bytes are ignored, and a body that does not end soon is aborted. The answer gets no further calls. */
   release(): void;
   /** The upstream has ended the session that the call came with, or does not know it. */
   sessionEnded(): void;

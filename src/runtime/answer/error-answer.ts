@@ -7,7 +7,7 @@ import type { UpstreamHead } from './response-headers.js';
 
 /**
  * An answer with an error status (400 to 599, not 401 or 407) and a JSON body. A JSON-RPC error of at most 64 KiB is relayed with
- * its status and the id of the request; anything else is told in our own words by `failWithStatus`. A 403 judges the caller that the upstream
+ * its status and the id of the request; `failWithStatus` writes the gateway's error for anything else. A 403 judges the caller that the upstream
  * was told of: it is relayed only when its error names this very request, else it is `UPSTREAM_REFUSED`.
  */
 export class ErrorAnswer implements Answer {

@@ -9,7 +9,7 @@ import { type Answer, type AnswerHost, ownAnswer } from './answer.js';
 import { BackpressureWriter } from './backpressure-writer.js';
 
 /**
- * An event stream, relayed event by event: each is parsed whole, looked at and written anew, so nothing partial, no comment and
+ * An event stream, relayed event by event: each is parsed whole, checked and re-encoded, so nothing partial, no comment and
  * no line break of the upstream's making reaches the client. The stream of a request ends with the response to it (MCP Streamable
  * HTTP, "Receiving Messages"), and the upstream's with it. Memory: one event of `max_event_bytes` and one read.
  */

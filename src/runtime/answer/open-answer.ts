@@ -97,7 +97,7 @@ function sealedSession(host: AnswerHost, head: UpstreamHead): string | undefined
   return host.parts.seal.seal(head.session, bindingOf(host.call));
 }
 
-/** What a session id of this call is bound to. */
+/** The binding of this call's session id. */
 export function bindingOf(call: AnswerHost['call']): { route: string; issuer: string; principal: string; client: string } {
   const { identity } = call;
   return {

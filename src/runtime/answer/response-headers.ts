@@ -6,7 +6,7 @@ import { dropped } from '../shared/static-headers.js';
 /** What an upstream's answer is, as far as its head tells. */
 export type Media = 'json' | 'events' | 'other' | 'none';
 
-/** The head of an upstream's answer, split into what is relayed and what is acted upon. */
+/** The head of an upstream's answer, split into the fields to relay and the fields to act upon. */
 export interface UpstreamHead {
   readonly status: number;
   /** Flat name, value list of the fields that reach the client; without content-type. */

@@ -26,7 +26,7 @@ export class InProcessCall implements AnswerHost {
     exchange.onCancel(() => this.abort());
   }
 
-  /** Fires when nobody waits for the answer any more. */
+  /** Fires when the caller no longer waits for the answer. */
   get signal(): AbortSignal {
     return this.#controller.signal;
   }
@@ -63,12 +63,12 @@ export class InProcessCall implements AnswerHost {
     this.abort();
   }
 
-  /** A hosted server has no sessions of its own that the gateway would hold anything of. */
+  /** A hosted server has no sessions. */
   sessionEnded(): void {}
 
   fail(code: ErrorCode, reason: string, detail?: ErrorDetail): void {
     this.note(code, reason);
-    // There is no upstream to speak of: what broke is the server in this process.
+    // Without an upstream the failure is that of the server in this process.
     this.exchange.fail(new GatewayError(code.startsWith('UPSTREAM_') && code !== 'UPSTREAM_ANSWER' ? 'RUNTIME_FAILED' : code, detail));
   }
 

@@ -23,7 +23,7 @@ export interface SdkAuth {
   readonly extra: { readonly issuer: string; readonly principal: string; readonly facts: Readonly<Record<string, unknown>> };
 }
 
-/** Answers one HTTP request with a server of its own: two callers never share an instance, so nothing of them can mix. */
+/** Answers one HTTP request with a fresh server: callers never share an instance, so state cannot leak between them. */
 export type SdkRespond = (request: Request, auth: SdkAuth | undefined) => Promise<Response>;
 
 export interface SdkHostedOptions {

@@ -123,7 +123,7 @@ export class HttpExchange {
         done(new Error('the body is too large'));
       },
     });
-    // Nobody may listen any more: undici lets go of a body as soon as its request is over.
+    // There may be no listener: undici drops a body as soon as its request is over.
     counting.on('error', () => {});
     // Not a pipeline: it would destroy the client's connection together with what is too large, and the answer with it.
     body.once('close', () => {

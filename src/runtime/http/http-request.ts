@@ -5,11 +5,11 @@ import { forwardedIdentity } from '../shared/forwarded-identity.js';
 import { HOP_BY_HOP, ORIGIN_WIDE } from '../shared/static-headers.js';
 import { confinedCookie, type Mount, publicLocation } from './http-mount.js';
 
-/** What Node sends; a value beyond it would throw where nobody can answer. */
+/** Characters that Node sends; any other value would throw where no answer is possible. */
 const SENDABLE = /^[\t\x20-\x7e\x80-\xff]*$/;
 const OWN: ReadonlySet<string> = new Set(['content-location', 'date', 'server', 'set-cookie2', 'x-powered-by']);
 
-/** What a plain HTTP upstream is told beside what the client asked. */
+/** Header fields added for a plain HTTP upstream. */
 export interface HttpRequestPolicy {
   /** Static fields, lower-case names; they win over a client's. */
   readonly headers: Readonly<Record<string, string>>;

@@ -161,7 +161,7 @@ export function createHttpRuntime(options: HttpRuntimeOptions, deps: HttpRuntime
 
 const METHODS = ['DELETE', 'GET', 'HEAD', 'OPTIONS', 'PATCH', 'POST', 'PUT'];
 
-/** `runtimes.<name>.request_headers`, in lower case. Credentials have options of their own; fields of the hop never pass. */
+/** `runtimes.<name>.request_headers`, in lower case. Credentials have separate options; hop-by-hop fields never pass. */
 function checkedNames(name: string, names: readonly string[]): ReadonlySet<string> {
   const where = `runtimes.${name}.request_headers`;
   const bad = names.filter(

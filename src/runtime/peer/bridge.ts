@@ -61,8 +61,8 @@ export class Bridge implements Audience {
   }
 
   /**
-   * The server asks for something that a modern client gives only in a result. It is told no; when there is just one call that it
-   * can be about, that call is told why, since the server may never answer it.
+   * The server asks for something that a modern client gives only in a result. The request is refused; when it can concern only one call,
+   * that call ends with the reason, since the server may never answer it.
    */
   request(_line: Uint8Array, envelope: Envelope): void {
     const { method } = envelope;

@@ -6,7 +6,7 @@ import type { Peer, Waiting } from './peer.js';
 import type { PeerCall } from './peer-call.js';
 
 /**
- * A client's `initialize` on its way through a peer of its own. A server may take longer to start than a call may take, so the
+ * A client's `initialize` on its way through its own peer. A server may take longer to start than a call may take, so the
  * handshake outlives the call that began it: a later call with the same handshake waits for the same answer.
  */
 export class ClientHandshake implements Waiting {

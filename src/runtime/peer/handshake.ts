@@ -50,7 +50,7 @@ export function readHandshake(line: Uint8Array): Handshake | undefined {
 
 const clientInfo = (version: string): string => JSON.stringify({ name: 'portcullis', version });
 
-/** `logging`: a message of a shared server belongs to nobody in particular. `tasks`: another protocol in the modern revision. */
+/** `logging`: a message of a shared server belongs to no particular client. `tasks`: another protocol in the modern revision. */
 const DROPPED: ReadonlySet<string> = new Set(['logging', 'tasks']);
 
 function modernCapabilities(line: Uint8Array): string {

@@ -45,7 +45,7 @@ export function readIncoming(line: Uint8Array): Incoming {
   return { kind: 'notification', envelope };
 }
 
-/** What a broken message was meant to be: whoever waits for it hears so at once, on either side. */
+/** The likely kind of a broken message, so that the side that waits for it fails at once. */
 function readJunk(line: Uint8Array, scanned_id: string | undefined): Incoming {
   if (line[skipSpace(line, 0)] !== OPEN) return { kind: 'junk', id: undefined };
   const { kind, id } = judgeAnswer(line);

@@ -110,7 +110,7 @@ export class LegacySession implements Audience {
     this.#asked.set(raw, { line, envelope, since_ms: this.#parts.clock.mono_ms(), held: way === 'held' });
   }
 
-  /** A log message belongs to the only call that runs; what else is said is for the client's own stream. */
+  /** A log message belongs to the only running call; other notifications go to the client's own stream. */
   notification(line: Uint8Array, { method }: Envelope): void {
     if (method === 'notifications/cancelled') {
       const id = memberAt(line, 'params', 'requestId');
@@ -121,7 +121,7 @@ export class LegacySession implements Audience {
     this.#stream.push(line);
   }
 
-  /** Called now and then: whoever is asked something gives the calls that wait for it more time, and a question gets old. */
+  /** Called periodically: a pending question extends the calls that wait for it, and expires. */
   tick(now_ms: number): void {
     if (this.#asked.size === 0) return;
     for (const call of this.#calls) call.patience();
@@ -201,7 +201,7 @@ export class LegacySession implements Audience {
     return carrying.length === 1 ? carrying[0] : undefined;
   }
 
-  /** The only call that runs is what the question is about; else the client's own stream takes it, or the call that came last. */
+  /** The only running call gets the question; else the client's own stream, or the newest call. */
   #ask(line: Uint8Array): 'asked' | 'held' | undefined {
     if (this.#only?.carry(line) === true) return 'asked';
     const last = [...this.#calls].findLast((call) => call.carries);

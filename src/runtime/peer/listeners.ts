@@ -35,7 +35,7 @@ export class Listeners {
     if (subscription === undefined) return;
     const { signal } = subscription;
     const lost = (code: ErrorCode): void => subscription.lost(new GatewayError(code));
-    // A place among the waiting: the end of the server is told to it as to any call.
+    // A place among the pending calls: it gets the end of the server like any call.
     const place = this.#peer.open({ answered: ignore, noticed: ignore, lost });
     if (place === undefined) return lost('UPSTREAM_ENDED');
     const held = new Set<string>();
@@ -55,7 +55,7 @@ export class Listeners {
     this.#watchAll(asked.uris, signal, held, start);
   }
 
-  /** Subscribes to each; `held` gets those that the server took. What it refuses is not promised. */
+  /** Subscribes to each; `held` gets those that the server accepted. Refused ones are not acknowledged. */
   #watchAll(uris: readonly string[], ended: AbortSignal, held: Set<string>, done: () => void): void {
     let left = uris.length;
     const settle = (uri: string, taken: boolean): void => {
@@ -82,7 +82,7 @@ export class Listeners {
     if (this.#release(uri)) ask(this.#peer, this.#clock, 'resources/unsubscribe', JSON.stringify({ uri }), SUBSCRIBE_MS, () => undefined);
   }
 
-  /** True when nobody is left. */
+  /** True when no listener is left. */
   #release(uri: string): boolean {
     const count = (this.#watched.get(uri) ?? 0) - 1;
     if (count > 0) this.#watched.set(uri, count);

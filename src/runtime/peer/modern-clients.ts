@@ -81,7 +81,7 @@ interface Server {
   readonly bridge: Bridge | undefined;
 }
 
-/** A modern server asks nothing (MCP 2026-07-28, stdio); one that does so is told no. What it says to nobody in particular is dropped. */
+/** A modern server asks nothing (MCP 2026-07-28, stdio); a request from one is refused. Notifications that name no request are dropped. */
 function refusing(peer: Peer): Audience {
   return {
     request: (_line, envelope) => peer.refuse(envelope, 'A modern server sends no requests.'),

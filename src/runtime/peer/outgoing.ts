@@ -8,7 +8,7 @@ export const IDENTITY_KEY = 'portcullis/identity';
 export interface Outgoing {
   /** The id that the peer sees; it is the progress token too, where the client sent one. */
   readonly id?: number | undefined;
-  /** Raw JSON text for `params.requestId`: what a cancelled request is called at the peer. */
+  /** Raw JSON text for `params.requestId`: the peer's id of the cancelled request. */
   readonly request_id?: string | undefined;
   /** True for keys of `params._meta` that do not go on. */
   readonly drops?: ((key: string) => boolean) | undefined;

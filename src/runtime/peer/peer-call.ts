@@ -125,7 +125,7 @@ export class PeerCall implements Waiting {
     return this.#id;
   }
 
-  /** Ends the call with an error of the gateway's; the peer is told that nobody waits. */
+  /** Ends the call with an error of the gateway and cancels it at the peer. */
   refuse(code: ErrorCode, detail: string): void {
     if (this.#over) return;
     this.#cancelled('error');

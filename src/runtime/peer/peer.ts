@@ -15,7 +15,7 @@ export interface Waiting {
   lost(code: ErrorCode): void;
 }
 
-/** Who hears what is no answer. Every request gets an answer, whatever its method. */
+/** Receives the peer's requests and notifications. Every request gets an answer, whatever its method. */
 export interface Audience {
   request(line: Uint8Array, envelope: Envelope): void;
   notification(line: Uint8Array, envelope: Envelope): void;
@@ -35,8 +35,8 @@ export interface PeerOptions {
 }
 
 /**
- * One peer behind a pipe, spoken to by many. Requests get ids of our own, so that nobody sees another's answer, and are answered
- * exactly once: by the peer, or by its end. What answers nothing is counted and dropped.
+ * One peer behind a pipe, shared by many callers. Requests get our own ids, so that no caller sees another's answer, and are answered
+ * exactly once: by the peer, or by its end. Answers without a request are counted and dropped.
  */
 export class Peer {
   audience: Audience | undefined;
@@ -97,7 +97,7 @@ export class Peer {
   }
 
   /**
-   * Answers a request of the peer for which there is no client: `ping` with an empty result (MCP 2025-11-25, Ping), all else with
+   * Answers a request of the peer that has no client: `ping` with an empty result (MCP 2025-11-25, Ping), all else with
    * `code`. A server may ask at any moment, during the handshake too, and wait for the answer before it goes on.
    */
   refuse({ id, method }: Envelope, why: string, code = -32601): void {
@@ -106,7 +106,7 @@ export class Peer {
     this.say(errorResponseText(id, errorObject(code, why)));
   }
 
-  /** Ends the pipe; whoever waits is told `code`. */
+  /** Ends the pipe; pending calls fail with `code`. */
   close(code: ErrorCode): void {
     if (this.#closed) return;
     this.#pipe.close();

@@ -82,7 +82,7 @@ export interface Reply {
   readonly rpc_code: number | undefined;
 }
 
-/** Turns a peer's answer into the client's. Undefined: it is no answer that this client could be given. */
+/** Turns a peer's answer into the client's. Undefined: this answer cannot be given to this client. */
 export type ReplyMapper = (call: Call, line: Uint8Array, response: Response) => Reply | undefined;
 
 /** HTTP status of an answer in the modern era (MCP 2026-07-28, Streamable HTTP, "Protocol Version Header", "Server Validation"). */

@@ -2,7 +2,7 @@ import type { Exchange, MessageWriter } from '../../contract/runtime.js';
 
 /**
  * The GET event stream of one legacy session (MCP 2025-11-25, "Listening for Messages from the Server"). One at a time: a client
- * that comes back ends the stream it lost. What comes while there is none, or while its reader is slow, waits: at most 64 messages
+ * that comes back ends the stream it lost. Messages that arrive without a stream, or while its reader is slow, wait: at most 64 messages
  * of 256 KiB together.
  */
 export class SessionStream {

@@ -26,7 +26,7 @@ export interface SessionsDeps extends SessionParts {
   readonly supervisor: Supervisor;
 }
 
-/** The legacy sessions of one runtime: each has a peer of its own, and an id that is good for its route and caller only. */
+/** The legacy sessions of one runtime: each has its own peer, and an id that is valid for its route and caller only. */
 export class Sessions {
   readonly #options: SessionsOptions;
   readonly #deps: SessionsDeps;

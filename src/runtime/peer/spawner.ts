@@ -22,7 +22,7 @@ export interface SpawnerDeps {
   junk(reason: JunkReason): void;
   /** A request of a peer was refused. */
   refused(method: string): void;
-  /** A peer ended that nobody had ended. */
+  /** A peer ended unexpectedly. */
   ended(end: PipeEnd): void;
 }
 
@@ -79,7 +79,7 @@ export class Spawner {
     peer.close('UPSTREAM_DOWN');
   }
 
-  /** Ends one that `server/discover` made unusable, if it has not ended by itself: that is no failure of its command. */
+  /** Ends one that `server/discover` made unusable, if it has not ended by itself: that does not count as a failure of its command. */
   excuse({ peer, launched }: Started): void {
     this.#excused.add(peer);
     if (peer.closed) return;
@@ -108,7 +108,7 @@ export class Spawner {
     // One that never answered anything tells that the next one will not either.
     if (!peer.spoke) this.backoff.failed();
     this.#deps.ended(end);
-    // What could not be started is in the log already, with its command.
+    // The log already names the command that could not be started.
     if (end === 'spawn') return;
     this.#deps.log.warn({ pid, how: end, ...exit, answered: peer.spoke, stderr: last_words.slice(-5) }, 'the MCP server ended by itself');
   }
@@ -120,7 +120,7 @@ const TRIAL_MS = 1000;
 /** How long an excused one has to end by itself. */
 const EXCUSED_MS = 1500;
 
-/** What a call is told that ends while its server starts. */
+/** The error for a call that ends while its server starts. */
 export function startingDetail(start_timeout_ms: number): string {
   return `The server is still starting and goes on: a later call finds it. It has start_timeout_ms (${start_timeout_ms}) for that.`;
 }

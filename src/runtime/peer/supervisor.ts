@@ -20,9 +20,9 @@ export interface Waiter {
   failed(error: GatewayError): void;
 }
 
-/** A legacy session that wants a peer for itself. Exactly one of the two is called, once. */
+/** A legacy session that needs its own peer. Exactly one of the two is called, once. */
 export interface Claimant {
-  /** Takes over a legacy peer that nobody has spoken to but for the probe. Returns what runs when it ends by itself. */
+  /** Takes over a legacy peer that has seen only the probe. Returns the callback for an unexpected end. */
   take(started: Started): (end: PipeEnd) => void;
   /** There is none: the session starts its own. An error: nor can it. */
   none(error?: GatewayError): void;
@@ -73,7 +73,7 @@ export class Supervisor {
   /** Started and not ready yet. */
   #starting: Started | undefined;
   #started_ms = 0;
-  /** A legacy one that nobody has spoken to but for the probe. */
+  /** A legacy peer that has seen only the probe. */
   #spare: Started | undefined;
   /** The legacy session that waits for the one that starts. */
   #claimant: Claimant | undefined;
@@ -179,7 +179,7 @@ export class Supervisor {
     ask(started.peer, this.#deps.clock, 'server/discover', discoverParams(version), timeout_ms, (asked) => {
       if (this.#starting !== started) return;
       if (asked.kind === 'answered') return this.#judged(started, verdictOf(asked.line, asked.response));
-      // What it said is no answer, or the question did not reach it: no verdict, and no reason to end it.
+      // The reply is not an answer, or the probe did not reach the server: no verdict, and no reason to end it.
       if (asked.kind === 'lost' && !started.peer.closed) return this.#initialize(started);
       this.#deps.starter.excuse(started);
       if (asked.kind === 'timeout') this.#greetNext(started);
@@ -215,7 +215,7 @@ export class Supervisor {
     return claimant;
   }
 
-  /** The legacy peer waits for whoever comes first. */
+  /** The legacy peer waits for the first session. */
   #rest(started: Started): void {
     this.#deadline?.cancel();
     this.#starting = undefined;

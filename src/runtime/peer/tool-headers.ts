@@ -7,7 +7,7 @@ import type { Peer } from './peer.js';
 
 /**
  * Which arguments of one server's tools are mirrored into `Mcp-Param-*` headers (MCP 2026-07-28, Streamable HTTP, "Server Behavior
- * for Custom Headers"). A server behind a pipe sees no headers, so whether they say what the body says is checked here. Learned from
+ * for Custom Headers"). A server behind a pipe sees no headers, so they are compared with the body here. Learned from
  * the server's own lists: the gateway asks once, and reads those that pass. A tool that is not known is not checked.
  */
 export class ToolHeaders {
@@ -48,7 +48,7 @@ export class ToolHeaders {
     const { inputSchema } = tool;
     const params =
       typeof inputSchema === 'object' && inputSchema !== null ? paramHeadersOf(inputSchema as object, () => void (sound = false)) : [];
-    // A tool whose annotations are not valid is dropped by clients (Streamable HTTP, "Schema Extension"), so nobody mirrors them.
+    // A tool whose annotations are not valid is dropped by clients (Streamable HTTP, "Schema Extension"), so they are not mirrored.
     if (!sound || params.length === 0) this.#known.delete(tool.name);
     else if (this.#known.size < MAX_TOOLS) this.#known.set(tool.name, params);
   }

@@ -22,8 +22,8 @@ export interface TransportPipeDeps {
 }
 
 /**
- * One transport as a pipe: what is sent before it is ready waits, and what it does against its contract ends the pipe or is counted
- * as junk. A request that it could not deliver is answered with an error, since nobody else would.
+ * One transport as a pipe: messages sent before it is ready wait, and a breach of its contract ends the pipe or is counted
+ * as junk. An undeliverable request is answered with an error here, since no other part would.
  */
 export class TransportPipe implements ProcessHandle, Pipe {
   onMessage: (line: Uint8Array) => void = () => undefined;
@@ -102,7 +102,7 @@ export class TransportPipe implements ProcessHandle, Pipe {
           this.#message(message);
         },
         junk: (fault) => {
-          this.#note(fault, 'a transport handed over what is no message');
+          this.#note(fault, 'a transport delivered an invalid message');
           this.#deps.junk('no_message');
         },
         closed: (fault) => this.#lost('exit', fault),
@@ -146,7 +146,7 @@ export class TransportPipe implements ProcessHandle, Pipe {
     const outcome = await this.#driver?.send(text, () => JSON.parse(text) as WireMessage, options);
     if (outcome === undefined || outcome.ok) return undefined;
     const { fault } = outcome;
-    // The session is gone (MCP 2025-11-25, Streamable HTTP, "Session Management"): whoever holds it begins another.
+    // The session is gone (MCP 2025-11-25, Streamable HTTP, "Session Management"): its client starts another.
     if (fault.status === 404 && options.session_id !== undefined) this.#lost('exit', fault);
     else if (signal?.aborted !== true) this.#note(fault, 'a transport could not deliver a message');
     return fault;

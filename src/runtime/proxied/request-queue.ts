@@ -26,7 +26,7 @@ export type Entry = 'launched' | 'waits' | 'waits_own' | 'refused';
 
 /**
  * Bounds what is under way toward one upstream, fairly among callers. Callers that wait are served in turn; one with nothing under way goes before
- * those who have something. When the queue is full, a newcomer takes the place of the newest of the longest line. Whoever entered and was not
+ * those with waiting calls. When the queue is full, a newcomer takes the place of the newest of the longest line. A call that entered and was not
  * displaced leaves exactly once, launched or not; leaving while waiting costs nothing and keeps nothing behind.
  */
 export class RequestQueue {

@@ -28,7 +28,7 @@ export function fieldLines(fields: readonly string[]): string | undefined {
   return lines;
 }
 
-/** What would end a line or is not one byte on the wire. */
+/** Characters that would end a line or are not one byte on the wire. */
 const UNSENDABLE = /[^\t\x20-\x7e\x80-\xff]/;
 
 const ACCEPTS = ['accept', 'application/json, text/event-stream'];

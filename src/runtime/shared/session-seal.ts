@@ -2,7 +2,7 @@ import { LRUCache } from 'lru-cache';
 import type { Clock } from '../../contract/clock.js';
 import { createSealedTexts } from '../../core/sealed-texts.js';
 
-/** What a sealed session id is good for: one route and one caller, whatever token the caller holds today. */
+/** The binding of a sealed session id: one route and one caller, independent of the caller's current token. */
 export interface SessionBinding {
   readonly route: string;
   readonly issuer: string;
@@ -55,13 +55,13 @@ const VISIBLE = /^[\x21-\x7e]+$/;
 
 /** Ids whose seal was found good, so that AES need not be asked for each call of a session: the least recently used are forgotten. */
 const MAX_REMEMBERED = 4096;
-/** Longer ones are opened anew each time. */
+/** Longer ones are not cached. */
 const MAX_REMEMBERED_CHARS = 512;
 
 interface Opened {
   readonly upstream_id: string;
   readonly expires_at_ms: number;
-  /** Who it was opened for; nobody else is told. */
+  /** The caller that it was opened for; no other caller gets the result. */
   readonly binding: SessionBinding;
 }
 

@@ -86,7 +86,7 @@ describe('defineServer', () => {
       tool({ type: 'object', $schema: 'https://json-schema.org/draft/2020-12/schema', properties: { $ref: { type: 'string' } } }),
       [],
     );
-    assert.match(tool({ type: 'object', required: 'a' })[0] ?? '', /^tool "t": input is no valid JSON Schema: /);
+    assert.match(tool({ type: 'object', required: 'a' })[0] ?? '', /^tool "t": input is not a valid JSON Schema: /);
     const nested = (depth: number): object => (depth === 0 ? {} : { not: nested(depth - 1) });
     assert.deepEqual(tool({ type: 'object', ...nested(63) }), []);
     assert.deepEqual(tool({ type: 'object', ...nested(64) }), ['tool "t": input is deeper than 64']);
@@ -102,10 +102,10 @@ describe('defineServer', () => {
     assert.deepEqual(at({ properties: { a: header('A'), b: { type: 'object', properties: { c: header('B', 'integer') } } } }), []);
     assert.deepEqual(at({ properties: { 'x-mcp-header': { type: 'string' } } }), []);
     for (const [schema, fault] of [
-      [{ properties: { a: header('') } }, 'x-mcp-header "" is no header token'],
-      [{ properties: { a: header('a b') } }, 'x-mcp-header "a b" is no header token'],
-      [{ properties: { a: header('a\r\n') } }, 'x-mcp-header "a\\r\\n" is no header token'],
-      [{ properties: { a: header(7) } }, 'x-mcp-header 7 is no header token'],
+      [{ properties: { a: header('') } }, 'x-mcp-header "" is not a header token'],
+      [{ properties: { a: header('a b') } }, 'x-mcp-header "a b" is not a header token'],
+      [{ properties: { a: header('a\r\n') } }, 'x-mcp-header "a\\r\\n" is not a header token'],
+      [{ properties: { a: header(7) } }, 'x-mcp-header 7 is not a header token'],
       [{ properties: { a: header('A', 'number') } }, 'x-mcp-header "A" must be on a string, an integer or a boolean'],
       [{ properties: { a: header('A', 'object') } }, 'x-mcp-header "A" must be on a string, an integer or a boolean'],
       [{ properties: { a: header('A'), b: header('a') } }, 'x-mcp-header "a" is there twice'],

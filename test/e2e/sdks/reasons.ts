@@ -15,6 +15,6 @@ export const REASONS: readonly Reason[] = [
   {
     clients: /^Rust /,
     refusals: /^(404 route|415)$/,
-    why: 'The SDK waits for an error with the id of its call and gives one without an id, which the 2026-07-28 revision allows, to nobody. Give its calls a timeout.',
+    why: 'The SDK waits for an error with the id of its call and drops one without an id, which the 2026-07-28 revision allows. Give its calls a timeout.',
   },
 ];

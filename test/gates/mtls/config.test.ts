@@ -74,7 +74,7 @@ const refused: readonly (readonly [what: string, options: object, message: RegEx
   ['a short thumbprint', { ...XFCC, allow: { sha256: ['abcd'] } }, /options\.allow\.sha256\[0\].*pattern/],
   ['a header name with _', { ...NGINX, cert_header: 'x_ssl_cert' }, /options\.cert_header.*pattern/],
   ['one header for two things', { ...NGINX, verify_header: 'X-SSL-Cert' }, /^verify_header: X-SSL-Cert is named twice/],
-  ['a header that HTTP uses', { ...NGINX, cert_header: 'Authorization' }, /^cert_header: Authorization has a meaning of its own/],
+  ['a header that HTTP uses', { ...NGINX, cert_header: 'Authorization' }, /^cert_header: Authorization already has a meaning/],
   ['an empty secret', { ...XFCC, shared_secret: { header: 'x-s', value: '' } }, /options\.shared_secret\.value.*pattern/],
 ];
 

@@ -118,7 +118,7 @@ app.kubernetes.io/managed-by: {{ .Release.Service }}
 {{- range $key := list "listener" "ops" -}}
 {{- $host := get (get $.Values.config $key) "host" -}}
 {{- if or (eq $host "localhost") (eq $host "::1") (hasPrefix "127." $host) -}}
-{{- fail (printf "config.%s.host is %s: in a pod nobody could reach it; set 0.0.0.0" $key $host) -}}
+{{- fail (printf "config.%s.host is %s: other pods could not reach it; set 0.0.0.0" $key $host) -}}
 {{- end -}}
 {{- end -}}
 {{- end -}}
