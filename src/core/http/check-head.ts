@@ -117,9 +117,9 @@ export function checkMessage({ method, headers }: Pick<CheckedHead, 'method' | '
 
 /** Judges the `Origin` of a request. A request without one does not come from a browser's script. */
 export function judgeOrigin(headers: HeaderView, policy: OriginPolicy): OriginVerdict {
-  const [origin, another] = headers.all('origin');
-  if (origin === undefined) return 'none';
-  return another === undefined && policy.isAllowed(origin) ? 'allowed' : 'refused';
+  const origins = headers.all('origin');
+  if (origins.length === 0) return 'none';
+  return origins.length === 1 && policy.isAllowed(origins[0]!) ? 'allowed' : 'refused';
 }
 
 /**
@@ -167,6 +167,6 @@ function checkFraming(method: string, kind: HeadTarget['kind'], framing: BodyFra
 }
 
 /** True without Content-Encoding and for a single `identity`. */
-function isPlain([coding, another]: readonly string[]): boolean {
-  return coding === undefined || (another === undefined && trimOws(coding).toLowerCase() === 'identity');
+function isPlain(codings: readonly string[]): boolean {
+  return codings.length === 0 || (codings.length === 1 && trimOws(codings[0]!).toLowerCase() === 'identity');
 }
