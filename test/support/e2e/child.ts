@@ -36,7 +36,7 @@ export function startProgram(command: string, args: readonly string[], env: Read
     get output() {
       return output;
     },
-    says: (pattern, timeout_ms = 15_000) =>
+    says: (pattern, timeout_ms = 60_000) =>
       new Promise((resolve, reject) => {
         const settle = (done: () => void): void => {
           clearTimeout(timer);
