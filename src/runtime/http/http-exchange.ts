@@ -31,13 +31,15 @@ export interface HttpExchangeParts {
   readonly mount: Omit<Mount, 'prefix'>;
 }
 
-/** One plain HTTP request on its way through the proxy plugin. It writes the answer itself, head first, and lets the upstream go when the client leaves. */
+/** One plain HTTP request on its way through the proxy plugin. It writes the answer itself, head first, and lets the upstream go when the client leaves or was refused, as by a 408. */
 export class HttpExchange {
   readonly #parts: HttpExchangeParts;
   readonly #request: IncomingMessage;
   readonly #response: ServerResponse;
   readonly #passed: Passed;
   readonly #left = new AbortController();
+  /** The answer is the upstream's, so its request ends by itself. */
+  #relays = false;
 
   constructor(parts: HttpExchangeParts, request: IncomingMessage, response: ServerResponse, passed: Passed) {
     this.#parts = parts;
@@ -45,7 +47,7 @@ export class HttpExchange {
     this.#response = response;
     this.#passed = passed;
     response.on('close', () => {
-      if (!response.writableFinished) this.#left.abort();
+      if (!response.writableFinished || !this.#relays) this.#left.abort();
     });
   }
 
@@ -165,6 +167,7 @@ export class HttpExchange {
       if (cors && field.startsWith('access-control-')) continue;
       response.appendHeader(field, value);
     }
+    this.#relays = true;
     response.writeHead(status);
     // Sent before the first byte of the body: a quiet stream looks alive.
     response.flushHeaders();
