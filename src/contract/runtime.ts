@@ -93,7 +93,8 @@ export interface Exchange {
   upstreamResponded(): void;
   /**
    * Sets what stops the work: the client left, the deadline passed, the drain killed it. May be set again as the call moves on: what
-   * was set last is what runs, once and with the reason. Nothing runs after a complete answer.
+   * was set last is what runs, once and with the reason. Nothing runs after a complete answer. With `drain` an event stream that is
+   * still open takes last words: the runtime ends it as its protocol says, a subscription with its completion.
    */
   onCancel(cancel: (reason: EndReason) => void): void;
   /** Sets what the message of a `DEADLINE` says beside its own text, while the call waits for something that goes on without it. */

@@ -1,9 +1,8 @@
 import type { Clock, Timer } from '../contract/clock.js';
-import type { Call, HeaderList, MessageWriter } from '../contract/runtime.js';
+import type { Call } from '../contract/runtime.js';
 import type { PreparedCall } from '../core/http/admit.js';
 import { ValueExchange } from '../core/http/value-exchange.js';
 import { CallDeadline, type CallTimes } from '../core/run/call-deadline.js';
-import { listenEnd } from '../core/run/listen.js';
 
 export interface MountExchangeOptions extends CallTimes {
   readonly clock: Clock;
@@ -19,7 +18,6 @@ export class MountExchange extends ValueExchange {
   readonly listens: boolean;
   readonly #call: Call;
   readonly #deadline: CallDeadline;
-  #writer: MessageWriter | undefined;
   #expiry: Timer | undefined;
 
   constructor(prepared: PreparedCall, options: MountExchangeOptions) {
@@ -37,11 +35,6 @@ export class MountExchange extends ValueExchange {
     else if (expires_ms !== undefined) this.#untilExpiry(options.clock, expires_ms);
   }
 
-  override events(headers: HeaderList): MessageWriter | undefined {
-    this.#writer = super.events(headers);
-    return this.#writer;
-  }
-
   /** Whether a cancellation of this scope that names this id, parsed, means this request. */
   isOf(scope: string, id: unknown): boolean {
     return this.scope === scope && this.#call.id !== undefined && JSON.parse(this.#call.id) === id;
@@ -57,11 +50,8 @@ export class MountExchange extends ValueExchange {
 
   /** The host closes: a subscription is completed. */
   complete(): void {
-    if (this.ended || this.#writer === undefined) return this.leave();
     this.#deadline.stop('drain');
-    if (this.ended) return;
-    this.#writer.write(listenEnd(this.#call.id as string));
-    this.#writer.end('drain');
+    this.leave();
   }
 
   #late(): void {

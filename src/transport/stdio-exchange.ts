@@ -1,7 +1,6 @@
 import type { Clock } from '../contract/clock.js';
 import type { AnswerWriter, Call, EndReason, Exchange, HeaderList, MessageWriter } from '../contract/runtime.js';
 import { CallDeadline, type CallTimes } from '../core/run/call-deadline.js';
-import { listenEnd } from '../core/run/listen.js';
 import { GatewayError } from '../errors/error.js';
 import { errorText } from '../wire/rpc.js';
 
@@ -109,7 +108,7 @@ export class StdioExchange implements Exchange {
 
   /** No more input comes: a subscription is completed, and a request that waits for an answer of the client is given up. */
   inputEnded(): void {
-    if (this.listens) this.#stop('drain', () => this.#last(listenEnd(this.#id as string)));
+    if (this.listens) this.#stop('drain', () => this.#end());
     else if (this.#asks) this.#stop('client', () => this.fail(new GatewayError('DRAINING')));
   }
 

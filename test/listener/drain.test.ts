@@ -14,12 +14,18 @@ const LISTEN = `POST /mcp HTTP/1.1\r\nHost: a\r\nContent-Type: application/json\
 const GET = 'GET /mcp HTTP/1.1\r\nHost: a\r\nAccept: text/event-stream\r\n\r\n';
 const wait = (ms: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, ms));
 
-/** Streams stay open, other calls take `ms`. */
+const COMPLETION =
+  '{"jsonrpc":"2.0","id":"s1","result":{"resultType":"complete","_meta":{"io.modelcontextprotocol/subscriptionId":"s1"}}}';
+
+/** Streams stay open until the drain, which completes a subscription; other calls take `ms`. */
 const slow =
   (ms: number) =>
   (call: Call, exchange: Exchange): void => {
-    if (call.kind === 'get_stream' || call.method === 'subscriptions/listen') exchange.events([]);
-    else setTimeout(() => answerEmpty(call, exchange), ms);
+    if (call.kind === 'get_stream') exchange.events([]);
+    else if (call.method === 'subscriptions/listen') {
+      const writer = exchange.events([]);
+      exchange.onCancel((reason) => reason === 'drain' && writer?.write(COMPLETION));
+    } else setTimeout(() => answerEmpty(call, exchange), ms);
   };
 
 async function draining(setup: ListeningSetup, clients: readonly (readonly Step[])[], run: (up: Listening) => Promise<void>) {

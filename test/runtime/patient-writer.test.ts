@@ -55,4 +55,16 @@ describe('patient writer', () => {
     free.patient.end('error');
     assert.deepEqual(free.did, ['a', 'end error  ']);
   });
+
+  it('a cut drops what waits, writes the last words whatever the reader’s pace, and ends', () => {
+    const { did, drain, patient } = slowReader(1);
+    for (const text of ['a', 'b', 'c']) patient.write(bytes(text));
+    patient.cut(bytes('z'), 'drain');
+    assert.deepEqual(did, ['a', 'z', 'end drain']);
+    drain();
+    assert.deepEqual(did, ['a', 'z', 'end drain', 'resume']);
+    const bare = slowReader(1);
+    bare.patient.cut(undefined, 'drain');
+    assert.deepEqual(bare.did, ['end drain']);
+  });
 });

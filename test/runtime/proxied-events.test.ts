@@ -38,6 +38,26 @@ describe('proxied: event streams', () => {
     await upstream.aborted(2);
   });
 
+  it('a drain ends a subscription with its completion, in front of what a slow reader has not taken, and a legacy GET without a word', async () => {
+    let flood = '';
+    answer = (_request, response) => void head(response).write(flood);
+    const completion =
+      'event: message\ndata: {"jsonrpc":"2.0","id":1,"result":{"resultType":"complete","_meta":{"io.modelcontextprotocol/subscriptionId":1}}}\n\n';
+    for (flood of [`data: ${progress(0)}\n\n`, `data: ${progress(0)}\n\n`.repeat(3)]) {
+      const listen = bench.send(modernCall('subscriptions/listen'), { high_water_bytes: 1 });
+      listen.hold();
+      await listen.wrote(1);
+      listen.drain();
+      assert.equal((await listen.done).reason, 'drain');
+      assert.deepEqual(listen.writes, [`data: ${progress(0)}\n\n`, completion]);
+    }
+    flood = '\n';
+    const get = bench.send(legacyBare('get_stream'));
+    await get.head;
+    get.drain();
+    assert.deepEqual([(await get.done).reason, get.writes], ['drain', []]);
+  });
+
   it('each event arrives when the upstream sends it; progress moves the deadline', async () => {
     let next = (): void => {};
     answer = (_request, response) => {

@@ -144,13 +144,10 @@ export class Subscription {
     this.#source?.return?.().then(undefined, () => undefined);
   }
 
-  /** The successful response that ends a subscription (MCP 2026-07-28 Subscriptions, "Graceful Closure"). */
   #complete(reason: 'source' | 'drain'): void {
     if (this.#over) return;
     this.#over = true;
-    const { id, server_info } = this.#options;
-    const meta = `"${SUBSCRIPTION_KEY}":${id},"io.modelcontextprotocol/serverInfo":${server_info}`;
-    this.#send(resultText(id, `{"resultType":"complete","_meta":{${meta}}}`));
+    this.#send(completionText(this.#options.id, this.#options.server_info));
     this.#writer.end(reason, 'ok');
   }
 
@@ -191,7 +188,11 @@ function filterOf(wanted: Wanted | undefined): string {
   });
 }
 
-/** The successful response that ends a subscription early (MCP 2026-07-28 Subscriptions, "Graceful Closure"). `id` is raw JSON text. */
-export function listenEnd(id: string): string {
-  return `{"jsonrpc":"2.0","id":${id},"result":{"resultType":"complete","_meta":{"io.modelcontextprotocol/subscriptionId":${id}}}}`;
+/**
+ * The successful response that ends a subscription (MCP 2026-07-28 Subscriptions, "Graceful Closure"). `id` is raw JSON text;
+ * `server_info` is JSON text and is left out where the server has not said it.
+ */
+export function completionText(id: string, server_info?: string): string {
+  const info = server_info === undefined ? '' : `,"io.modelcontextprotocol/serverInfo":${server_info}`;
+  return resultText(id, `{"resultType":"complete","_meta":{"${SUBSCRIPTION_KEY}":${id}${info}}}`);
 }

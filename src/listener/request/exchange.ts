@@ -12,7 +12,7 @@ import { AnswerStream, EventStream } from './event-stream.js';
 import { type Refusal, sendBytes, sendRefusal, sendWhole } from './reply.js';
 import type { RequestContext } from './request-context.js';
 import type { StreamSlots } from './stream-slots.js';
-import { completion, EVENT_HEADERS, outcomeOf, streamKind } from './stream-slots.js';
+import { EVENT_HEADERS, outcomeOf, streamKind } from './stream-slots.js';
 
 /** What all exchanges of one listener share. */
 export interface ExchangeEnvironment {
@@ -198,17 +198,16 @@ export class CallExchange implements Exchange, Ticking {
       this.#deadline?.stop('drain');
       return this.fail(new GatewayError(this.#env.slots.refused(this.#asked.route)));
     }
-    if (!(stream instanceof EventStream)) return;
-    const kind = streamKind(this.#call);
-    if (kind === 'response') return;
+    if (!(stream instanceof EventStream) || streamKind(this.#call) === 'response') return;
+    // Who answers ends the stream as its protocol says; what is left open ends here.
     this.#deadline?.stop('drain');
-    if (kind === 'listen' && this.#call?.era === 'modern') stream.last(completion(this.#call.id as string), 'drain');
-    else stream.end('drain');
+    stream.end('drain');
   }
 
   kill(): 'call' | 'stream' {
-    this.#deadline?.stop('drain');
+    // No last words: the connection is destroyed.
     this.#stream?.gone('drain');
+    this.#deadline?.stop('drain');
     if (this.#stream !== undefined) this.#asked.trace?.streamEnded('drain');
     this.#asked.connection.socket.destroy();
     return this.#stream instanceof EventStream ? 'stream' : 'call';

@@ -20,11 +20,6 @@ export function streamKind(call: Call | undefined): StreamKind {
   return call?.method === 'subscriptions/listen' ? 'listen' : 'response';
 }
 
-/** The successful response that ends a subscription (MCP 2026-07-28 Subscriptions, "Graceful Closure"). `id` is raw JSON text. */
-export function completion(id: string): string {
-  return `{"jsonrpc":"2.0","id":${id},"result":{"resultType":"complete","_meta":{"io.modelcontextprotocol/subscriptionId":${id}}}}`;
-}
-
 /** How a call that failed is counted. */
 export function outcomeOf(error: GatewayError): RequestOutcome {
   if (error.code === 'DEADLINE') return 'timeout';

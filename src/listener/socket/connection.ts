@@ -33,7 +33,7 @@ export interface Ticking {
   tick(now_ms: number): void;
   /** The response is over: `finished` when every byte of the answer was handed to the kernel, else the client left or the socket was destroyed. */
   closed(finished: boolean): void;
-  /** The drain begins: a subscription ends with its completion; a call goes on. */
+  /** The drain begins: who answers a subscription or GET stream is asked to end it; a call goes on. */
   drain(): void;
   /** Ends at once; says what was killed. */
   kill(): 'call' | 'stream';

@@ -15,6 +15,8 @@ export interface Answer {
   end(): void;
   /** The body was cut short. */
   broken(error: Error): void;
+  /** The gateway drains: a stream that could stay open for hours ends, a subscription with its completion. */
+  drain?(): void;
 }
 
 /** What an answer needs from the flight that it belongs to. */

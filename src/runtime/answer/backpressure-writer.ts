@@ -38,6 +38,13 @@ export class BackpressureWriter {
     else this.#end = () => this.#writer.end(reason, outcome, rpc_code);
   }
 
+  /** Ends now, however slow the reader is: what waits is dropped, and `last` is written instead. */
+  cut(last: Uint8Array | undefined, reason: EndReason): void {
+    this.#pending = this.#end = undefined;
+    if (last !== undefined) this.#writer.write(last);
+    this.#writer.end(reason);
+  }
+
   #drained(): void {
     this.#blocked = false;
     const waiting = this.#pending;

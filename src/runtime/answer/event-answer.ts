@@ -1,4 +1,5 @@
 import type { AnswerOutcome, EndReason, EventFields, MessageWriter } from '../../contract/runtime.js';
+import { completionText } from '../../core/run/listen.js';
 import { GatewayError } from '../../errors/error.js';
 import { withoutBom } from '../../wire/bytes.js';
 import { errorText } from '../../wire/rpc.js';
@@ -39,6 +40,15 @@ export class EventAnswer implements Answer, SseParserOptions {
 
   broken(error: Error): void {
     this.#ended(reasonOf(error));
+  }
+
+  drain(): void {
+    const { id, kind, method, era } = this.#host.call;
+    const listens = method === 'subscriptions/listen';
+    if (this.#over || !(listens || kind === 'get_stream')) return;
+    this.#over = true;
+    const last = listens && era === 'modern' ? Buffer.from(completionText(id as string)) : undefined;
+    this.#writer.cut(last, 'drain');
   }
 
   onEvent(event: SseEvent): void {

@@ -23,7 +23,10 @@ export class InProcessCall implements AnswerHost {
     this.parts = parts;
     this.call = call;
     this.exchange = exchange;
-    exchange.onCancel(() => this.abort());
+    exchange.onCancel((reason) => {
+      if (reason === 'drain') this.#answer?.drain?.();
+      this.abort();
+    });
   }
 
   /** Fires when the caller no longer waits for the answer. */

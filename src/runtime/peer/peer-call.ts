@@ -1,4 +1,5 @@
 import type { Call, EndReason, Exchange, HeaderList, MessageWriter } from '../../contract/runtime.js';
+import { completionText } from '../../core/run/listen.js';
 import type { ErrorCode } from '../../errors/codes.js';
 import { GatewayError } from '../../errors/error.js';
 import { memberAt, splice } from '../../wire/edit.js';
@@ -135,10 +136,19 @@ export class PeerCall implements Waiting {
   #cancelled(reason: EndReason): void {
     if (this.#over) return;
     this.#settle(reason === 'client' || reason === 'deadline' ? 'left' : 'not');
+    if (reason === 'drain') this.#drained();
     // A handshake has no id here, and may not be cancelled (MCP 2025-11-25, Cancellation).
     if (this.#id === undefined) return;
     const params = `{"requestId":${this.#id},"reason":"${REASONS[reason] ?? 'The gateway ended the call.'}"}`;
     this.#peer?.notify('notifications/cancelled', params);
+  }
+
+  /** A subscription is completed, since its client is still there. */
+  #drained(): void {
+    const { id, method, era } = this.call;
+    if (this.#writer === undefined || method !== 'subscriptions/listen') return;
+    if (era === 'modern') this.#writer.write(completionText(id as string));
+    this.#writer.end('drain');
   }
 
   #fail(code: ErrorCode): void {

@@ -20,8 +20,9 @@ export class SessionStream {
     if (writer === undefined) return;
     this.end();
     this.#writer = writer;
-    exchange.onCancel(() => {
+    exchange.onCancel((reason) => {
       if (this.#writer === writer) this.#writer = undefined;
+      if (reason === 'drain') writer.end('drain');
     });
     writer.onDrain(() => this.#writer === writer && this.#flush());
     this.#flush();

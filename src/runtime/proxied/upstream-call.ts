@@ -64,7 +64,10 @@ export class UpstreamCall implements UpstreamListener, AnswerHost, Waiter {
 
   /** Takes a place, or tells the client that there is none. */
   start(): void {
-    this.exchange.onCancel(() => this.abort());
+    this.exchange.onCancel((reason) => {
+      if (reason === 'drain') this.#answer?.drain?.();
+      this.abort();
+    });
     const entry = this.#lane.enter(this);
     if (entry === 'refused') return this.displaced();
     if (entry === 'waits_own') this.#watch.limited(this.call.route.path, 'wait');

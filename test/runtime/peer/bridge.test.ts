@@ -167,5 +167,13 @@ describe('modern clients of a legacy child', () => {
     });
     listen.cancel('client');
     assert.deepEqual(JSON.parse(textOf(await bench.tool('cancelled').done)), [3]);
+    const drained = bench.send(modernCall('subscriptions/listen', {}, { over: { id: '"s1"', body } }));
+    await drained.wrote(1);
+    drained.drain();
+    assert.equal((await drained.done).reason, 'drain');
+    assert.equal(
+      drained.writes.at(-1),
+      'event: message\ndata: {"jsonrpc":"2.0","id":"s1","result":{"resultType":"complete","_meta":{"io.modelcontextprotocol/subscriptionId":"s1"}}}\n\n',
+    );
   });
 });
