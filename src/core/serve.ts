@@ -3,11 +3,11 @@ import type { RequestHead } from '../contract/head.js';
 import type { Facts, Identity } from '../contract/identity.js';
 import type { Call, CallRoute, Exchange, Runtime } from '../contract/runtime.js';
 import type { RequestTrace } from '../contract/tracing.js';
-import { admitMessage } from '../dialect/admit.js';
 import { CODES } from '../errors/codes.js';
 import type { ProtocolFault } from '../errors/error.js';
-import { type Envelope, scanMessage } from '../wire/scan.js';
+import type { Envelope } from '../wire/scan.js';
 import { toText } from '../wire/text.js';
+import { admitCall } from './admit-call.js';
 
 /** An error for the JSON-RPC peer, ready for the exchange. */
 export interface ServeRefusal {
@@ -45,17 +45,14 @@ export interface Gated {
  * the exchange. Bytes judged are bytes sent: `body` reaches the runtime unchanged.
  */
 export function serveMessage(gated: Gated, body: Buffer, exchange: ServedExchange): void {
-  const scanned = scanMessage(body);
-  if (!scanned.ok) return exchange.refuse(toRefusal(scanned.fault), 'refused', scanned.id);
-  const envelope = scanned.value;
-  const admitted = admitMessage(envelope, gated.head.claims);
-  if (!admitted.ok) return exchange.refuse(toRefusal(admitted.fault), 'refused', envelope.kind === 'request' ? envelope.id : undefined);
-  const { head, identity, facts, route, trace } = gated;
-  const { era, revision, method, name, kind, id, progress_token } = admitted.value;
-  const call: Call = { era, revision, method, name, kind, id, progress_token, body, head, identity, facts, route, trace };
-  if (trace !== undefined) traceCall(trace, call, envelope.meta);
+  const admitted = admitCall(body, gated);
+  if (!admitted.ok) return exchange.refuse(toRefusal(admitted.fault), 'refused', admitted.id);
+  const { call, envelope } = admitted;
+  const { era, name, kind, id } = call;
+  const { claims } = gated.head;
+  if (gated.trace !== undefined) traceCall(gated.trace, call, envelope.meta);
   // The header of a task may be left out: then the body alone names it.
-  const unnamed = era === 'legacy' || head.claims.method === undefined || (name !== undefined && head.claims.name === undefined);
+  const unnamed = era === 'legacy' || claims.method === undefined || (name !== undefined && claims.name === undefined);
   if (gated.judge !== undefined && unnamed)
     gated.judge(call, kind === 'request' ? id : undefined, () => run(call, gated.runtime, exchange));
   else run(call, gated.runtime, exchange);

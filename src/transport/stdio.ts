@@ -5,9 +5,9 @@ import type { Facts, Identity } from '../contract/identity.js';
 import type { Log } from '../contract/log.js';
 import type { Call, EndReason } from '../contract/runtime.js';
 import type { Server } from '../contract/server.js';
+import { admitCall } from '../core/admit-call.js';
 import { paramsOf } from '../core/call/params.js';
 import { crashFields, ServerHost } from '../core/run/host.js';
-import { admitMessage } from '../dialect/admit.js';
 import { UNDECLARED_REVISION } from '../dialect/methods.js';
 import { negotiate } from '../dialect/select.js';
 import { GatewayError, type ProtocolFault } from '../errors/error.js';
@@ -18,7 +18,7 @@ import { systemClock } from '../system-clock.js';
 import { isId } from '../wire/id.js';
 import { LineFramer } from '../wire/line.js';
 import { errorText } from '../wire/rpc.js';
-import { scanMessage } from '../wire/scan.js';
+import type { Envelope } from '../wire/scan.js';
 import type { Answer } from '../wire/summary.js';
 import { StdioExchange, type StdioLine } from './stdio-exchange.js';
 import { bareHead, claimsOf, type OutputEnd, StdioOutput } from './stdio-output.js';
@@ -155,18 +155,20 @@ class StdioService {
   #line(line: Uint8Array): void {
     if (line.length === 0 || this.#end !== undefined) return;
     const body = Buffer.from(line.buffer, line.byteOffset, line.byteLength);
-    const scanned = scanMessage(body);
-    if (!scanned.ok) return this.#refuse(scanned.fault, scanned.id);
-    const envelope = scanned.value;
-    const claims = claimsOf(envelope, this.#revision);
-    const admitted = admitMessage(envelope, claims);
-    if (!admitted.ok) return envelope.kind === 'request' ? this.#refuse(admitted.fault, envelope.id) : undefined;
-    const { kind, method } = admitted.value;
+    const { identity, facts } = this.#options;
+    const head = (envelope: Envelope) => bareHead(`stdio-${this.#count + 1}`, claimsOf(envelope, this.#revision));
+    const admitted = admitCall(body, { head, route: ROUTE, identity, facts });
+    if (!admitted.ok) {
+      // Nothing answers a notification, nor a client's response.
+      const answered = admitted.kind === undefined || admitted.kind === 'request';
+      return answered ? this.#refuse(admitted.fault, admitted.id) : undefined;
+    }
+    const { call, envelope } = admitted;
+    const { kind, method } = call;
     if (kind === 'notification') return method === 'notifications/cancelled' ? this.#cancel(paramsOf(body).requestId) : undefined;
     if (kind === 'request' && method === 'initialize') this.#revision = negotiate(envelope.requested_version).revision;
-    const { identity, facts } = this.#options;
-    const head = bareHead(`stdio-${++this.#count}`, claims);
-    this.#run({ ...admitted.value, body, head, route: ROUTE, identity, facts });
+    this.#count++;
+    this.#run(call);
   }
 
   #run(call: Call): void {

@@ -2,10 +2,9 @@ import { randomUUID } from 'node:crypto';
 import type { HeaderView, RequestHead } from '../../contract/head.js';
 import type { HttpRequest, HttpResponse } from '../../contract/http.js';
 import type { Call } from '../../contract/runtime.js';
-import { admitMessage } from '../../dialect/admit.js';
 import { GatewayError, type ProtocolFault } from '../../errors/error.js';
 import { requestIdOf } from '../../wire/request-id.js';
-import { scanMessage } from '../../wire/scan.js';
+import { admitCall } from '../admit-call.js';
 import { checkMessage } from './check-head.js';
 import { errorResponse } from './response.js';
 
@@ -32,13 +31,10 @@ export function admitHttp(request: HttpRequest): PreparedCall | HttpResponse {
   if (verdict.fault !== undefined) return refuse(verdict.fault, requestIdOf(request.body));
   const { claims, json, events } = verdict;
   const body = Buffer.from(request.body.buffer, request.body.byteOffset, request.body.byteLength);
-  const scanned = scanMessage(body);
-  if (!scanned.ok) return refuse(scanned.fault, scanned.id);
-  const admitted = admitMessage(scanned.value, claims);
-  if (!admitted.ok) return refuse(admitted.fault, scanned.value.kind === 'request' ? scanned.value.id : undefined);
   const head: RequestHead = { ...BARE_HEAD, id: request_id, headers, claims };
-  const call: Call = { ...admitted.value, body, head, route: ROUTE, identity: request.identity, facts: request.facts ?? {} };
-  return { kind: 'call', call, accepts_json: json, accepts_events: events };
+  const admitted = admitCall(body, { head, route: ROUTE, identity: request.identity, facts: request.facts ?? {} });
+  if (!admitted.ok) return refuse(admitted.fault, admitted.id);
+  return { kind: 'call', call: admitted.call, accepts_json: json, accepts_events: events };
 }
 
 const ROUTE = Object.freeze({ path: '', url: '', runtime: '' });
