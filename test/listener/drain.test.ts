@@ -14,8 +14,7 @@ const LISTEN = `POST /mcp HTTP/1.1\r\nHost: a\r\nContent-Type: application/json\
 const GET = 'GET /mcp HTTP/1.1\r\nHost: a\r\nAccept: text/event-stream\r\n\r\n';
 const wait = (ms: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, ms));
 
-const COMPLETION =
-  '{"jsonrpc":"2.0","id":"s1","result":{"resultType":"complete","_meta":{"io.modelcontextprotocol/subscriptionId":"s1"}}}';
+const COMPLETION = '{"jsonrpc":"2.0","id":"s1","result":{"resultType":"complete","_meta":{"io.modelcontextprotocol/subscriptionId":"s1"}}}';
 
 /** Streams stay open until the drain, which completes a subscription; other calls take `ms`. */
 const slow =
