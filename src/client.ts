@@ -63,6 +63,14 @@ export interface LoadTransportOptions extends Partial<TransportHost> {
 /**
  * Loads a third party's transport, `npm:package[/subpath]` or `file:path`, for `connect({ transport })`. Rejects with ConfigError when
  * the module or its options are not right, with TypeError when what it opens is not a transport.
+ *
+ * @example
+ * ```ts
+ * import assert from 'node:assert/strict';
+ * import { loadTransport } from 'portcullis/client';
+ *
+ * await assert.rejects(loadTransport('npm:no-such-transport', { options: { port: 7000 } }), /no-such-transport/);
+ * ```
  */
 export async function loadTransport(module: string, options: LoadTransportOptions = {}): Promise<Transport> {
   const { folder = '.', log = SILENT, clock = systemClock } = options;

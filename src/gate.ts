@@ -16,7 +16,26 @@ export { type Static, type TSchema, Type } from './contract/options.js';
 export { retryAfter } from './errors/retry-after.js';
 export { trimOws } from './wire/field.js';
 
-/** Types a gate module by its own options schema; returns it unchanged. */
+/**
+ * Types a gate module by its own options schema; returns it unchanged.
+ *
+ * @example
+ * ```ts
+ * import { defineGate, Type } from 'portcullis/gate';
+ *
+ * export const gate = defineGate({
+ *   name: 'office-hours',
+ *   contract: 1,
+ *   options: Type.Object({ from: Type.Integer({ default: 9 }), until: Type.Integer({ default: 17 }) }),
+ *   open: ({ from, until }, { clock }) => ({
+ *     decide() {
+ *       const hour = new Date(clock.now_ms()).getUTCHours();
+ *       return hour >= from && hour < until ? { kind: 'pass' } : { kind: 'refuse', status: 403, code: 'OFFICE_CLOSED' };
+ *     },
+ *   }),
+ * });
+ * ```
+ */
 export function defineGate<const S extends TSchema>(module: GateModule<S>): GateModule<S> {
   return module;
 }

@@ -1,7 +1,19 @@
 import { performance } from 'node:perf_hooks';
 import type { Clock, Timer } from './contract/clock.js';
 
-/** The machine's clock. Its timers never keep the process alive. */
+/**
+ * The machine's clock. Its timers never keep the process alive.
+ *
+ * @example
+ * ```ts
+ * import assert from 'node:assert/strict';
+ * import { systemClock } from 'portcullis/server';
+ *
+ * const start = systemClock.mono_ms();
+ * await new Promise<void>((resolve) => setTimeout(resolve, 5));
+ * assert.ok(systemClock.mono_ms() > start);
+ * ```
+ */
 export const systemClock: Clock = {
   now_ms: () => Date.now(),
   mono_ms: () => performance.now(),

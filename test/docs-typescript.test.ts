@@ -1,15 +1,13 @@
 // Every block of TypeScript or JavaScript that the documentation shows compiles as it stands, under the strictest options. What a block
 // leaves to the reader stands in BEFORE; nothing but declarations goes there.
 import assert from 'node:assert/strict';
-import { execFile } from 'node:child_process';
-import { mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { readdirSync, readFileSync, rmSync } from 'node:fs';
 import { describe, it } from 'node:test';
-import { promisify } from 'node:util';
+import { type Block, compileBlocks, placeOf } from './support/documented-code.js';
 import { repositoryPath } from './support/repository.js';
 
 const PAGES = ['README.md', 'gates/README.md', 'examples/README.md', ...pagesIn('docs'), ...pagesIn('docs/decisions'), ...pagesOfGates()];
-/** Beside the built examples: a program there finds the package by its own name. */
-const PLACE = repositoryPath('dist/examples/documented-types');
+const PLACE = placeOf('documented-types');
 const SERVER = `import type { Server } from 'portcullis/server'; declare const server: Server;\n`;
 
 /** By the first line of the block. */
@@ -29,11 +27,6 @@ export const tool = defineTool({ name: 'delete', input: Type.Object({ branch: Ty
   ],
   "import { serveStdio } from 'portcullis/server';": [SERVER],
 };
-
-interface Block {
-  readonly where: string;
-  readonly code: string;
-}
 
 function blocksOf(page: string): readonly Block[] {
   const text = readFileSync(repositoryPath(page), 'utf8');
@@ -55,25 +48,14 @@ function pagesOfGates(): readonly string[] {
     .map((file) => `gates/${file}`);
 }
 
-/** What the compiler says of these blocks, with the page and line in place of the file. */
+/** What the compiler says of these blocks, each between what it leaves to the reader. */
 async function compile(blocks: readonly Block[]): Promise<string> {
-  mkdirSync(PLACE, { recursive: true });
+  const whole = blocks.map(({ where, code }) => {
+    const [before = '', after = ''] = BEFORE[code.slice(0, code.indexOf('\n'))] ?? [];
+    return { where, code: `${before}${code}${after}` };
+  });
   try {
-    const files = blocks.map(({ code }, at) => {
-      const [before = '', after = ''] = BEFORE[code.slice(0, code.indexOf('\n'))] ?? [];
-      // JavaScript is compiled as TypeScript: a reader pastes it into either.
-      writeFileSync(`${PLACE}/block-${at}.mts`, `${before}${code}${after}\nexport {};\n`);
-      return `${PLACE}/block-${at}.mts`;
-    });
-    const options = ['--noEmit', '--strict', '--noUncheckedIndexedAccess', '--exactOptionalPropertyTypes', '--skipLibCheck'];
-    const target = ['--target', 'es2023', '--module', 'nodenext', '--types', 'node', '--ignoreConfig', '--pretty', 'false'];
-    const tsc = repositoryPath('node_modules/typescript/bin/tsc');
-    const run = promisify(execFile)(process.execPath, [tsc, ...options, ...target, ...files], { cwd: PLACE, timeout: 300_000 });
-    return await run.then(
-      () => '',
-      ({ stdout, stderr }: { stdout: string; stderr: string }) =>
-        `${stdout}${stderr}`.replaceAll(/[^\s]*block-(\d+)\.mts/g, (_file, at: string) => blocks[Number(at)]?.where ?? ''),
-    );
+    return await compileBlocks(whole, PLACE);
   } finally {
     rmSync(PLACE, { recursive: true });
   }

@@ -40,7 +40,25 @@ export interface ClientErrorDetail {
   readonly cause?: unknown;
 }
 
-/** An error of the client. `message` is for people; `code` for programs. */
+/**
+ * An error of the client. `message` is for people; `code` for programs.
+ *
+ * @example
+ * ```ts
+ * import assert from 'node:assert/strict';
+ * import { ClientError, connect } from 'portcullis/client';
+ * import { defineServer } from 'portcullis/server';
+ *
+ * const client = await connect({ server: defineServer({ name: 'x', version: '1.0.0', tools: [{ name: 'ping', run: () => 'pong' }] }) });
+ * try {
+ *   await client.callTool('pong');
+ * } catch (error) {
+ *   assert.ok(error instanceof ClientError);
+ *   assert.deepEqual([error.code, error.rpc?.code], ['RPC_ERROR', -32602]);
+ * }
+ * await client.close();
+ * ```
+ */
 export class ClientError extends Error {
   override readonly name = 'ClientError';
   readonly code: ClientErrorCode;

@@ -23,6 +23,27 @@ export type Target =
 /**
  * Connects to an MCP server and agrees with it on an era and a revision. Rejects with `ClientError`; with TypeError or RangeError for
  * options that cannot be. The caller closes it.
+ *
+ * @example
+ * ```ts
+ * import assert from 'node:assert/strict';
+ * import { createServer } from 'node:http';
+ * import type { AddressInfo } from 'node:net';
+ * import { connect } from 'portcullis/client';
+ * import { createNodeMount } from 'portcullis/node';
+ * import { defineServer } from 'portcullis/server';
+ *
+ * const mount = createNodeMount(defineServer({ name: 'x', version: '1.0.0', tools: [{ name: 'ping', run: () => 'pong' }] }));
+ * const http = createServer((request, response) => mount(request, response));
+ * await new Promise<void>((resolve) => http.listen(0, '127.0.0.1', resolve));
+ *
+ * const client = await connect({ http: `http://127.0.0.1:${(http.address() as AddressInfo).port}/mcp` }, { timeout_ms: 5_000 });
+ * assert.deepEqual((await client.listTools()).map(({ name }) => name), ['ping']);
+ * assert.deepEqual((await client.callTool('ping')).content, [{ type: 'text', text: 'pong' }]);
+ * await client.close();
+ * await mount.close(1_000);
+ * http.close();
+ * ```
  */
 export async function connect(target: Target, options: ConnectOptions = {}): Promise<Client> {
   const { elicit, sample, roots, onLog, log = SILENT, clock = holdingClock, log_level } = options;

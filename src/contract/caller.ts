@@ -3,12 +3,33 @@ import type { Identity } from './identity.js';
 /**
  * The key by which callers share limits: the principal, as `issuer#principal`; an unidentified caller is
  * its address, of IPv6 the /64 that one site has. It never becomes a label or a log field.
+ *
+ * @example
+ * ```ts
+ * import assert from 'node:assert/strict';
+ * import { callerKey } from 'portcullis/gate';
+ *
+ * assert.equal(callerKey(undefined, '203.0.113.7'), '203.0.113.7');
+ * const ada = { issuer: 'https://idp.example', principal: 'ada', scopes: new Set<string>(), facts: {} };
+ * assert.equal(callerKey(ada, '203.0.113.7'), 'https://idp.example#ada');
+ * ```
  */
 export function callerKey(identity: Identity | undefined, address: string): string {
   return identity === undefined ? addressKey(address, 64) : `${identity.issuer}#${identity.principal}`;
 }
 
-/** An IPv4 address as it is, also one that is mapped into IPv6; of another IPv6 address the leading `ipv6_prefix` bits, without its zone. */
+/**
+ * An IPv4 address as it is, also one that is mapped into IPv6; of another IPv6 address the leading `ipv6_prefix` bits, without its zone.
+ *
+ * @example
+ * ```ts
+ * import assert from 'node:assert/strict';
+ * import { addressKey } from 'portcullis/gate';
+ *
+ * assert.equal(addressKey('::ffff:203.0.113.7', 64), '203.0.113.7');
+ * assert.equal(addressKey('2001:db8::1', 64), addressKey('2001:db8::2', 64));
+ * ```
+ */
 export function addressKey(address: string, ipv6_prefix: number): string {
   if (!address.includes(':')) return address;
   const zone = address.indexOf('%');

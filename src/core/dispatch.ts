@@ -45,6 +45,17 @@ export type Dispatch = (message: DispatchMessage, context?: DispatchContext) => 
 /**
  * A server without executor and transport: for tests, and for programs that call their own server. What has no answer but a stream
  * is a method that does not exist here. `crashed` gets what handlers threw. Throws TypeError when the server was not made by `defineServer`.
+ *
+ * @example
+ * ```ts
+ * import assert from 'node:assert/strict';
+ * import { createDispatch, defineServer, systemClock } from 'portcullis/server';
+ *
+ * const server = defineServer({ name: 'x', version: '1.0.0', tools: [{ name: 'ping', run: () => 'pong' }] });
+ * const dispatch = createDispatch(server, { clock: systemClock });
+ * const { result } = await dispatch({ method: 'tools/call', params: { name: 'ping' } });
+ * assert.deepEqual(result?.content, [{ type: 'text', text: 'pong' }]);
+ * ```
  */
 export function createDispatch(
   server: Server,

@@ -3,6 +3,23 @@ import type { Change, ChangeContext, Hub, Published, Wanted } from '../contract/
 /**
  * Makes a source that a program publishes to. By default it may publish all. A subscription that is behind keeps each kind and
  * each URI once, so a slow reader costs no more than what it asked for.
+ *
+ * @example
+ * ```ts
+ * import assert from 'node:assert/strict';
+ * import { connect } from 'portcullis/client';
+ * import { createHub, defineServer } from 'portcullis/server';
+ *
+ * const changes = createHub({ tools: true });
+ * const client = await connect({ server: defineServer({ name: 'x', version: '1.0.0', tools: [{ name: 't', run: () => '' }], changes }) });
+ * const subscription = await client.listen({ tools: true });
+ * changes.toolsChanged();
+ * for await (const change of subscription) {
+ *   assert.equal(change.kind, 'tools');
+ *   break;
+ * }
+ * await client.close();
+ * ```
  */
 export function createHub(publishes: Published = { tools: true, prompts: true, resources: true, updates: true }): Hub {
   const everyone = new Set<Subscription>();

@@ -19,7 +19,19 @@ import {
 } from './executor.js';
 import { FairQueue, type Place } from './fair-queue.js';
 
-/** A new, empty executor. It owns at most one timer. */
+/**
+ * A new, empty executor. It owns at most one timer.
+ *
+ * @example
+ * ```ts
+ * import assert from 'node:assert/strict';
+ * import { createExecutor, systemClock } from 'portcullis/server';
+ *
+ * const executor = createExecutor({ clock: systemClock, max_concurrency: 2, max_queue: 10 });
+ * assert.equal(await executor.submit(() => 42, { scope: 'jobs', id: '1', share: 'me', deadline_ms: 1_000 }), 42);
+ * await executor.drain(1_000);
+ * ```
+ */
 export function createExecutor(options: ExecutorOptions): Executor {
   return new BoundedExecutor(
     {

@@ -4,7 +4,21 @@ import type { SendOptions, ShutdownOptions, Transport, TransportOptions, Transpo
 import { LineFramer } from '../wire/line.js';
 import { serveStdio } from './stdio.js';
 
-/** MCP with a server in this process that `defineServer` made, in every revision and without a socket. */
+/**
+ * MCP with a server in this process that `defineServer` made, in every revision and without a socket.
+ *
+ * @example
+ * ```ts
+ * import assert from 'node:assert/strict';
+ * import { connect, createMemoryTransport } from 'portcullis/client';
+ * import { defineServer } from 'portcullis/server';
+ *
+ * const server = defineServer({ name: 'x', version: '1.0.0', tools: [{ name: 'ping', run: () => 'pong' }] });
+ * const client = await connect({ transport: createMemoryTransport(server) });
+ * assert.equal(client.server.server_info?.name, 'x');
+ * await client.close();
+ * ```
+ */
 export function createMemoryTransport(server: Server): Transport {
   return new MemoryTransport(server);
 }

@@ -23,6 +23,17 @@ export interface StdioTransportOptions {
 /**
  * MCP over the standard streams of a child process, every revision. The process is started by `start` and never outlives `shutdown`.
  * Throws TypeError for a command, an argument or a variable that is not text.
+ *
+ * @example
+ * ```ts
+ * import assert from 'node:assert/strict';
+ * import { type ClientError, connect, createStdioTransport } from 'portcullis/client';
+ *
+ * // A program that is no MCP server: it ends at once.
+ * const transport = createStdioTransport({ command: process.execPath, args: ['--eval', '0'] });
+ * const error = await connect({ transport }).catch((error: ClientError) => error);
+ * assert.ok('code' in error && error.code === 'ENDED');
+ * ```
  */
 export function createStdioTransport(options: StdioTransportOptions): Transport {
   const { command, args = [], env = {} } = options;

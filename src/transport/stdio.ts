@@ -62,6 +62,21 @@ export type StdioEnd = 'eof' | 'stopped' | OutputEnd;
  * Serves one server on two streams in every revision (MCP stdio transport), until the input ends and every admitted request is answered.
  * Requests run side by side. A cancelled one is never answered. Resolves with why it ended; throws TypeError when the server was
  * not made by `defineServer`, RangeError for a limit that is not a positive integer.
+ *
+ * @example
+ * ```ts
+ * import assert from 'node:assert/strict';
+ * import { PassThrough } from 'node:stream';
+ * import { defineServer, serveStdio } from 'portcullis/server';
+ *
+ * const server = defineServer({ name: 'x', version: '1.0.0', tools: [{ name: 't', run: () => '' }] });
+ * const input = new PassThrough();
+ * const output = new PassThrough();
+ * const served = serveStdio(server, { input, output });
+ * input.end('{"jsonrpc":"2.0","id":1,"method":"ping"}\n');
+ * assert.equal(await served, 'eof');
+ * assert.match(String(output.read()), /"id":1,"result":/);
+ * ```
  */
 export function serveStdio(server: Server, options: StdioOptions): Promise<StdioEnd> {
   return new StdioService(server, options).ended;

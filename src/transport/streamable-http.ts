@@ -29,7 +29,20 @@ export interface HttpTransportOptions extends TargetOptions {
   readonly connect_timeout_ms?: number;
 }
 
-/** MCP over Streamable HTTP, every revision from 2025-03-26. Throws TypeError for a URL or header that cannot be used, RangeError for a limit. */
+/**
+ * MCP over Streamable HTTP, every revision from 2025-03-26. Throws TypeError for a URL or header that cannot be used, RangeError for a limit.
+ *
+ * @example
+ * ```ts
+ * import assert from 'node:assert/strict';
+ * import { type ClientError, connect, createHttpTransport } from 'portcullis/client';
+ *
+ * // Nobody listens on port 1.
+ * const transport = createHttpTransport({ url: 'http://127.0.0.1:1/mcp', connect_timeout_ms: 1_000 });
+ * const error = await connect({ transport }).catch((error: ClientError) => error);
+ * assert.ok('code' in error && error.code === 'UNREACHABLE');
+ * ```
+ */
 export function createHttpTransport(options: HttpTransportOptions): Transport {
   return new HttpTransport(options);
 }

@@ -1,6 +1,15 @@
 /**
  * `text` without optional white space at either end: SP and HTAB alone (RFC 9110 section 5.6.3). The language's own `trim()` also drops
  * U+00A0, vertical tab, form feed, U+FEFF and more, and so takes `application/json` followed by one of them for `application/json`.
+ *
+ * @example
+ * ```ts
+ * import assert from 'node:assert/strict';
+ * import { trimOws } from 'portcullis/gate';
+ *
+ * assert.equal(trimOws(' \tapi-key '), 'api-key');
+ * assert.equal(trimOws('\u00a0api-key'), '\u00a0api-key');
+ * ```
  */
 export function trimOws(text: string): string {
   let start = 0;

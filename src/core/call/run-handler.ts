@@ -57,6 +57,23 @@ export function runHandler<T>(
 /**
  * Thrown by a tool to tell the model what went wrong: the answer is a result with `isError` and this message as its text. Anything
  * else that a handler throws is a failure of the server, told to the log and not to the client.
+ *
+ * @example
+ * ```ts
+ * import assert from 'node:assert/strict';
+ * import { connect } from 'portcullis/client';
+ * import { defineServer, ToolError } from 'portcullis/server';
+ *
+ * const tool = {
+ *   name: 'weather',
+ *   run(): string {
+ *     throw new ToolError('There is no such city.');
+ *   },
+ * };
+ * const client = await connect({ server: defineServer({ name: 'x', version: '1.0.0', tools: [tool] }) });
+ * assert.equal((await client.callTool('weather')).isError, true);
+ * await client.close();
+ * ```
  */
 export class ToolError extends Error {
   override readonly name = 'ToolError';
@@ -65,6 +82,24 @@ export class ToolError extends Error {
 /**
  * Thrown by any handler to answer with a JSON-RPC error. `code` is -32602, -32603, or an integer that JSON-RPC does not reserve
  * (below -32768 or above -32000); message and data are sent to the client unchanged. Throws RangeError for any other code.
+ *
+ * @example
+ * ```ts
+ * import assert from 'node:assert/strict';
+ * import { type ClientError, connect } from 'portcullis/client';
+ * import { defineServer, RpcError } from 'portcullis/server';
+ *
+ * const tool = {
+ *   name: 'book',
+ *   run(): string {
+ *     throw new RpcError(-1, 'The flight is full.');
+ *   },
+ * };
+ * const client = await connect({ server: defineServer({ name: 'x', version: '1.0.0', tools: [tool] }) });
+ * const error = await client.callTool('book').catch((error: ClientError) => error);
+ * assert.deepEqual('rpc' in error && error.rpc, { code: -1, message: 'The flight is full.' });
+ * await client.close();
+ * ```
  */
 export class RpcError extends Error {
   override readonly name = 'RpcError';

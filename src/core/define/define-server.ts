@@ -8,6 +8,19 @@ import { BRAND, type ServerRuntime } from './server-runtime.js';
 /**
  * Checks a server's declaration and makes it ready to serve: schemas compiled, lists encoded, all of it frozen. Later changes to
  * what was passed change nothing. Throws ConfigError with every problem at once, each naming the component, e.g. `tool "echo"`.
+ *
+ * @example
+ * ```ts
+ * import assert from 'node:assert/strict';
+ * import { connect } from 'portcullis/client';
+ * import { defineServer } from 'portcullis/server';
+ *
+ * const server = defineServer({ name: 'greeter', version: '1.0.0', tools: [{ name: 'hello', run: () => 'Hello.' }] });
+ * const client = await connect({ server });
+ * assert.deepEqual((await client.callTool('hello')).content, [{ type: 'text', text: 'Hello.' }]);
+ * await client.close();
+ * assert.throws(() => defineServer({ name: '', version: '1.0.0' }), /name is missing/);
+ * ```
  */
 export function defineServer(definition: ServerDefinition): Server {
   const problems: ConfigProblem[] = [];

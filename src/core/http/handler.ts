@@ -37,7 +37,26 @@ export interface HttpHandler {
   close(deadline_ms: number): Promise<void>;
 }
 
-/** Makes the handler of a server. Throws TypeError when the server was not made by `defineServer`. */
+/**
+ * Makes the handler of a server. Throws TypeError when the server was not made by `defineServer`.
+ *
+ * @example
+ * ```ts
+ * import assert from 'node:assert/strict';
+ * import { createHttpHandler, defineServer, systemClock } from 'portcullis/server';
+ *
+ * const log = { debug() {}, info() {}, warn() {}, error() {}, child: () => log };
+ * const server = defineServer({ name: 'x', version: '1.0.0', tools: [{ name: 'ping', run: () => 'pong' }] });
+ * const handler = createHttpHandler(server, { clock: systemClock, log });
+ * const response = await handler.handle({
+ *   method: 'POST',
+ *   headers: { 'content-type': 'application/json', accept: 'application/json, text/event-stream', 'mcp-protocol-version': '2025-11-25' },
+ *   body: Buffer.from('{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"ping"}}'),
+ * });
+ * assert.equal(response.status, 200);
+ * await handler.close(1_000);
+ * ```
+ */
 export function createHttpHandler(server: Server, options: HttpHandlerOptions): HttpHandler {
   const { clock, log, state_keys = [], max_stream_buffer_bytes = 262_144 } = options;
   const executor = options.executor ?? createExecutor({ clock });

@@ -13,6 +13,20 @@ export interface ConcurrencyOptions {
 /**
  * Refuses a call with `Component concurrency limit reached` while `limit` handlers of the component run for its key. A permit returns
  * when the handler has answered or failed, also when its call was given up long before. Nothing is kept of a key without any.
+ *
+ * @example
+ * ```ts
+ * import assert from 'node:assert/strict';
+ * import { connect } from 'portcullis/client';
+ * import { defineServer, withConcurrency } from 'portcullis/server';
+ *
+ * const tool = { name: 't', wrap: [withConcurrency({ limit: 1 })], run: () => new Promise<string>((resolve) => setTimeout(resolve, 20, 'done')) };
+ * const client = await connect({ server: defineServer({ name: 'x', version: '1.0.0', tools: [tool] }) });
+ * const [first, second] = await Promise.all([client.callTool('t'), client.callTool('t')]);
+ * assert.equal(first.isError, undefined);
+ * assert.deepEqual(second.content, [{ type: 'text', text: 'Component concurrency limit reached' }]);
+ * await client.close();
+ * ```
  */
 export function withConcurrency(options: ConcurrencyOptions = {}): Wrapper {
   checkNames('concurrency', options, ['limit', 'key']);

@@ -19,6 +19,20 @@ export interface RateLimitOptions {
  * Refuses a call with `Component rate limit reached` when its key had `limit` calls in the window that its first call began, and
  * with `Component rate key capacity reached` when it begins a window and `max_keys` others are not over. A refused call does no work
  * and does not count; an admitted one counts even if it fails.
+ *
+ * @example
+ * ```ts
+ * import assert from 'node:assert/strict';
+ * import { connect } from 'portcullis/client';
+ * import { defineServer, withRateLimit } from 'portcullis/server';
+ *
+ * const tool = { name: 't', wrap: [withRateLimit({ limit: 1, window_ms: 60_000 })], run: () => 'done' };
+ * const client = await connect({ server: defineServer({ name: 'x', version: '1.0.0', tools: [tool] }) });
+ * const [first, second] = await Promise.all([client.callTool('t'), client.callTool('t')]);
+ * assert.equal(first.isError, undefined);
+ * assert.deepEqual(second.content, [{ type: 'text', text: 'Component rate limit reached' }]);
+ * await client.close();
+ * ```
  */
 export function withRateLimit(options: RateLimitOptions = {}): Wrapper {
   checkNames('rate limit', options, ['limit', 'window_ms', 'max_keys', 'key']);

@@ -13,6 +13,18 @@ export interface TimeoutOptions {
  * Gives a handler up that has not answered in time, with `Component timed out`: its signal aborts, its late answer is dropped, and
  * what it did outside cannot be undone. All handlers of a server that run under a timeout, with those that go on regardless, are at
  * most 1 024; one more is refused with `Component timeout worker unavailable`.
+ *
+ * @example
+ * ```ts
+ * import assert from 'node:assert/strict';
+ * import { connect } from 'portcullis/client';
+ * import { defineServer, withTimeout } from 'portcullis/server';
+ *
+ * const tool = { name: 't', wrap: [withTimeout({ timeout_ms: 10 })], run: () => new Promise<string>((resolve) => setTimeout(resolve, 50, 'late')) };
+ * const client = await connect({ server: defineServer({ name: 'x', version: '1.0.0', tools: [tool] }) });
+ * assert.deepEqual((await client.callTool('t')).content, [{ type: 'text', text: 'Component timed out' }]);
+ * await client.close();
+ * ```
  */
 export function withTimeout(options: TimeoutOptions = {}): Wrapper {
   checkNames('timeout', options, ['timeout_ms']);
