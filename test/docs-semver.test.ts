@@ -21,3 +21,13 @@ it('docs/semver.md lists the surfaces as they are', async () => {
     );
   }
 });
+
+it('options have one spelling: snake_case, callbacks as on…', () => {
+  const rows = readFileSync(repositoryPath('docs/semver.md'), 'utf8').matchAll(/^ {2}(\w+Options): (.*)$/gm);
+  const options = [...rows].flatMap(([, name, members = '']) => members.split(', ').map((member) => `${name}.${member.replace('?', '')}`));
+  assert.ok(options.length >= 60, `${options.length} options`);
+  assert.deepEqual(
+    options.filter((option) => !/\.(?:[a-z]+(?:_[a-z]+)*|on[A-Z][a-zA-Z]*)$/.test(option)),
+    [],
+  );
+});
