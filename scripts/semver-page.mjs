@@ -61,12 +61,12 @@ function exportLists() {
   });
 }
 
-/** `name`, and for an interface or a class its members: an option is a member. */
+/** `name`; of an interface or a class its members, as an option is a member; of a union of words those. */
 function exportsOf(file) {
   return [...declarations(file)]
     .sort(([a], [b]) => (a < b ? -1 : 1))
     .map(([name, from]) => {
-      const members = from === undefined ? [] : membersOf(from, name);
+      const members = from === undefined ? [] : [...membersOf(from, name), ...wordsOf(from, name)];
       return members.length === 0 ? name : `${name}: ${members.join(', ')}`;
     });
 }
@@ -102,6 +102,17 @@ function membersOf(file, name) {
     return partial === undefined ? members : members.map((member) => `${member.replace('?', '')}?`);
   });
   return [...new Set([...own, ...inherited])].filter((member) => member !== 'constructor').sort();
+}
+
+/** The values of a type that is nothing but literals. */
+function wordsOf(file, name) {
+  const body = new RegExp(`^export type ${name} =(.*?);\n`, 'ms').exec(read(file))?.[1]?.replaceAll(/\/\*\*.*?\*\//gs, '');
+  const words =
+    body
+      ?.split('|')
+      .map((word) => word.trim())
+      .filter((word) => word !== '') ?? [];
+  return words.every((word) => /^(?:'[^']*'|\d+)$/.test(word)) ? words : [];
 }
 
 function homeOf(source, file, name) {
