@@ -59,6 +59,14 @@ it('types of portcullis/server', () => {
     },
   });
   defineTool({ name: 't', input: text, output: text, run: ({ text }) => ({ structuredContent: { text } }) });
+  defineTool({
+    name: 't',
+    output: text,
+    run(input) {
+      same<typeof input, Readonly<Record<string, never>>>();
+      return { structuredContent: { text: '' } };
+    },
+  });
   defineTool({ name: 't', input: text, output: text, run: () => ({ isError: true, content: [] }) });
   defineTool({ name: 't', input: text, output: text, run: (_input, context) => context.inputRequired({ state: 1 }) });
   // @ts-expect-error a tool with an output schema answers structured content

@@ -151,6 +151,9 @@ export function acceptedContent(responses: InputResponses | undefined, key: stri
 /** A schema of a tool: made with `Type`, or a Standard Schema validator. */
 export type ToolSchema = TSchema | StandardSchema;
 
+/** Stands for the schema of a tool that declares no `input`. */
+type NoArguments = StandardSchema<Readonly<Record<string, never>>>;
+
 /** What a tool with an output schema answers: `structuredContent` of that type, or an error for the model. */
 export type StructuredResult<T> =
   | (Omit<ToolResult, 'structuredContent' | 'isError'> & { readonly structuredContent: T; readonly isError?: false })
@@ -162,11 +165,12 @@ export type ToolAnswer<O extends ToolSchema | undefined> = O extends undefined
   : StructuredResult<SchemaInput<O>> | InputRequired;
 
 /** A tool whose handler is typed by its schemas. */
-export type TypedTool<I extends ToolSchema, O extends ToolSchema | undefined = undefined> = Omit<
+export type TypedTool<I extends ToolSchema = NoArguments, O extends ToolSchema | undefined = undefined> = Omit<
   ToolDefinition,
   'input' | 'output' | 'run'
 > & {
-  readonly input: I;
+  /** Default: no arguments. */
+  readonly input?: I;
   readonly output?: O;
   run(input: SchemaOutput<I>, context: HandlerContext): Awaitable<ToolAnswer<O>>;
 };
@@ -191,7 +195,7 @@ export type TypedTool<I extends ToolSchema, O extends ToolSchema | undefined = u
  * await client.close();
  * ```
  */
-export function defineTool<const I extends ToolSchema, const O extends ToolSchema | undefined = undefined>(
+export function defineTool<const I extends ToolSchema = NoArguments, const O extends ToolSchema | undefined = undefined>(
   tool: TypedTool<I, O>,
 ): ToolDefinition {
   return tool as unknown as ToolDefinition;
