@@ -11,7 +11,7 @@ import { mountedProvider } from '../support/e2e/mounted-provider.js';
 import { startUi, type Ui } from '../support/e2e/ui-server.js';
 import { until } from '../support/e2e/until.js';
 import { startMcpUpstream } from '../support/mcp-upstream.js';
-import { rawExchange, type Step } from '../support/raw.js';
+import { rawExchange, sendAndLeave } from '../support/raw.js';
 import { type SendOptions, send, tool, whole, withHeaders } from '../support/send.js';
 import { closeServer, listen, type Upstream } from '../support/upstream.js';
 
@@ -114,10 +114,13 @@ describe('a UI behind a prefix', () => {
     }
     await until('the chunked one is aborted upstream', () => ui.aborted.length === before + 1);
     const port = Number(new URL(gateway.url).port);
-    const half: Step[] = ['POST /console/upload HTTP/1.1\r\nHost: a\r\nX-Api-Key: key\r\nContent-Length: 100\r\n\r\nhalf'];
-    await rawExchange(port, half, 300);
-    await until('the half one is aborted upstream', () => ui.aborted.length === before + 2);
-    assert.deepEqual(ui.aborted.slice(before), ['/app/upload', '/app/upload']);
+    const half = 'POST /console/upload HTTP/1.1\r\nHost: a\r\nX-Api-Key: key\r\nContent-Length: 100\r\n\r\nhalf';
+    const begun = ui.seen.length;
+    await sendAndLeave(port, half, () => until('it has begun upstream', () => ui.seen.length > begun));
+    await until('the one whose client left is aborted upstream', () => ui.aborted.length === before + 2);
+    assert.deepEqual((await rawExchange(port, [half])).statuses, [408]);
+    await until('the one that was refused half-way is aborted upstream', () => ui.aborted.length === before + 3);
+    assert.deepEqual(ui.aborted.slice(before), ['/app/upload', '/app/upload', '/app/upload']);
   });
 
   it('asks for a body only once its gates have admitted the request', async () => {

@@ -11,7 +11,7 @@ import { freePort } from '../support/e2e/everything-server.js';
 import { type RunningGateway, startGateway } from '../support/e2e/gateway.js';
 import { until } from '../support/e2e/until.js';
 import { startMcpUpstream } from '../support/mcp-upstream.js';
-import { rawExchange } from '../support/raw.js';
+import { rawExchange, sendAndLeave } from '../support/raw.js';
 import { INITIALIZE, legacy, modern, type SendOptions, type Sent, send, tool, whole, withHeaders } from '../support/send.js';
 import type { Upstream } from '../support/upstream.js';
 
@@ -110,7 +110,9 @@ describe('Prometheus', () => {
     const session = (await ask(INITIALIZE)).headers['mcp-session-id'] as string;
     assert.equal((await ask(legacy('ping', {}, session))).status, 200);
     const port = Number(new URL(gateway.url).port);
-    assert.equal((await rawExchange(port, [toRaw(tool('slow', { ms: 5000 }))], 400)).end, 'open');
+    await sendAndLeave(port, toRaw(tool('slow', { ms: 5000 })), () =>
+      until('the slow call runs', async () => (await gateway.metric('portcullis_requests_in_flight', { route: '/mcp' })) === 1),
+    );
     const counted = await send(`${gateway.url}/mcp`, tool('count', { n: 2, ms: 20 }));
     await counted.ended;
     const listen = (id: string) =>

@@ -53,6 +53,15 @@ export function rawExchange(
   });
 }
 
+/** Sends text over one connection and leaves without an answer, once `begun` says that the server has it. */
+export async function sendAndLeave(port: number, text: string, begun: () => Promise<unknown>): Promise<void> {
+  const socket = connect({ port, host: '127.0.0.1' });
+  socket.on('error', () => {});
+  socket.write(text, 'latin1');
+  await begun();
+  socket.destroy();
+}
+
 /** Then no answer comes at all. */
 const LONG_MS = 10_000;
 
