@@ -58,7 +58,7 @@ describe('architecture', () => {
     assert.deepEqual([...new Set(EDGES.filter((edge) => edge.specifier === undefined).map((edge) => edge.from))], LOADERS);
   });
 
-  it('no module imports itself on a round trip', () => {
+  it('no module imports itself on a round trip, type-only imports counted', () => {
     assert.deepEqual(findCycles(), []);
   });
 
@@ -128,7 +128,7 @@ describe('the scanner of the architecture test', () => {
 });
 
 function findCycles(): readonly string[] {
-  const next = new Map(FILES.map((file) => [file.name, file.edges.filter((edge) => !edge.type_only).map((edge) => edge.to)]));
+  const next = new Map(FILES.map((file) => [file.name, file.edges.map((edge) => edge.to)]));
   const done = new Set<string>();
   const cycles: string[] = [];
   const walk = (name: string, trail: readonly string[]) => {

@@ -7,8 +7,8 @@ import { readFields } from './fields.js';
 import { createJudge, type Judge, type Verdict } from './judge.js';
 import { type MtlsOptions, Options } from './options.js';
 import { demandRules } from './rules.js';
-import type { Source } from './sources/create.js';
-import { createSource } from './sources/create.js';
+import type { Source } from './sources.js';
+import { createSource } from './sources.js';
 
 /**
  * mtls: the client is who its TLS certificate says, from this listener's own TLS or from the header of a trusted

@@ -1,9 +1,8 @@
 import type { GateDecision } from 'portcullis/gate';
-import { type Certificate, type ClientNames, readCertificate } from './certificate.js';
+import { type Certificate, type ClientNames, type Evidence, readCertificate } from './certificate.js';
 import { checkLinks, checkPath, type Window } from './chain.js';
 import { Fault } from './codes.js';
 import type { MtlsOptions } from './options.js';
-import type { Evidence } from './sources/create.js';
 import { readSpiffeId } from './spiffe.js';
 
 /** Characters of a principal; a longer name is refused, never cut. */

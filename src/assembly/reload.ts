@@ -1,9 +1,11 @@
 import type { LoadedConfig } from '../config/load.js';
+import type { Config } from '../config/schema/config.js';
 import type { Clock } from '../contract/clock.js';
 import type { Log } from '../contract/log.js';
 import type { Metrics } from '../contract/metrics.js';
 import type { Listener } from '../listener/request/server.js';
-import { outdatedModules } from '../status/reload-history.js';
+import { moduleUrl } from '../modules/import-module.js';
+import { isOutdated } from '../modules/load-module.js';
 import { closeSnapshot, openSnapshot, type Snapshot, type SnapshotDeps } from './snapshot.js';
 
 const RETIRE_POLL_MS = 1000;
@@ -150,4 +152,31 @@ export function tellReload(log: Log, { restart }: ReloadResult, warnings: readon
   log.info({ restart }, 'the new config is in force');
   for (const warning of warnings) log.warn({}, warning);
   if (restart.length > 0) log.warn({ restart }, `only a restart puts these changes in force: ${restart.join(', ')}`);
+}
+
+/** Keys of the modules that run as they were before their file changed. Code is loaded once: only a restart puts the file in force. */
+export function outdatedModules({ gates, runtimes }: Config, folder: string): readonly string[] {
+  const modules = [
+    ...Object.entries(gates).map(([name, { use }]) => [`gates.${name}.use`, use] as const),
+    ...Object.entries(runtimes).flatMap(([name, options]) =>
+      'module' in options
+        ? [[`runtimes.${name}.module`, options.kind === 'hosted' ? hosted(options.module) : options.module] as const]
+        : [],
+    ),
+  ];
+  return modules.filter(([, use]) => /^(?:npm|file):/.test(use) && isOutdated(urlOf(use, folder))).map(([key]) => `${key} (its file)`);
+}
+
+/** A hosted server's module is an absolute file. */
+function hosted(module: string): string {
+  return module.startsWith('npm:') ? module : `file:${module}`;
+}
+
+/** A package that was removed meanwhile has no file: nothing of it can be put in force. */
+function urlOf(use: string, folder: string): string {
+  try {
+    return moduleUrl(use, folder);
+  } catch {
+    return '';
+  }
 }

@@ -1,41 +1,16 @@
-import type { Clock } from '../contract/clock.js';
 import type { CompletionResult, PromptResult, ResourceResult } from '../contract/content.js';
-import type { Log } from '../contract/log.js';
 import type { CompletionTarget } from '../contract/server.js';
 import type { Transport } from '../contract/transport.js';
 import { bounded } from './bounded.js';
 import { ClientError } from './client-error.js';
-import type { ClientIdentity } from './encode.js';
 import { JsonRpcConnection } from './json-rpc-connection.js';
 import { isObject, type JsonObject } from './messages.js';
 import { discover, negotiate } from './negotiate.js';
-import type {
-  Agreement,
-  Callbacks,
-  CallOptions,
-  ConnectOptions,
-  LogMessage,
-  Prompt,
-  Resource,
-  ResourceTemplate,
-  Settled,
-  Tool,
-  ToolResult,
-} from './options.js';
+import type { Agreement, CallOptions, LogMessage, Prompt, Resource, ResourceTemplate, Tool, ToolResult } from './options.js';
 import { collect, ToolList } from './pages.js';
 import { answerQuestion, canAnswer } from './questions.js';
-import { Requests } from './requests.js';
+import { type ClientParts, Requests } from './requests.js';
 import { Subscription, type SubscriptionFilter } from './subscription.js';
-
-/** Everything that a client is constructed with. */
-export interface ClientParts {
-  readonly self: ClientIdentity;
-  readonly settled: Settled;
-  readonly callbacks: Callbacks;
-  readonly onLog: ConnectOptions['onLog'];
-  readonly log: Log;
-  readonly clock: Clock;
-}
 
 /** What to complete: an argument of a prompt, or a variable of a resource template. */
 export type CompletionQuestion = CompletionTarget & {

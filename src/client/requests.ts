@@ -1,15 +1,26 @@
+import type { Clock } from '../contract/clock.js';
+import type { Log } from '../contract/log.js';
 import type { WireMessage } from '../contract/transport.js';
 import { bounded } from './bounded.js';
-import type { ClientParts } from './client.js';
 import { ClientError } from './client-error.js';
-import { encodeLegacy, encodeModern, type Spoken } from './encode.js';
+import { type ClientIdentity, encodeLegacy, encodeModern, type Spoken } from './encode.js';
 import type { JsonRpcConnection } from './json-rpc-connection.js';
 import type { JsonObject } from './messages.js';
 import { initialize } from './negotiate.js';
-import type { Agreement, CallOptions, Tool } from './options.js';
+import type { Agreement, Callbacks, CallOptions, ConnectOptions, Settled, Tool } from './options.js';
 import type { ToolList } from './pages.js';
 import { collect } from './pages.js';
 import { answerAll } from './questions.js';
+
+/** What a client is made from. */
+export interface ClientParts {
+  readonly self: ClientIdentity;
+  readonly settled: Settled;
+  readonly callbacks: Callbacks;
+  readonly onLog: ConnectOptions['onLog'];
+  readonly log: Log;
+  readonly clock: Clock;
+}
 
 /** Of one call, with the time, on the monotonic clock, that it ends at. */
 export interface BoundOptions extends CallOptions {

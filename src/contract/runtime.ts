@@ -4,6 +4,7 @@ import type { CallSummary } from './claims.js';
 import type { RouteInfo } from './gate.js';
 import type { HeaderView, RequestHead } from './head.js';
 import type { Facts, Identity } from './identity.js';
+import type { EndReason } from './telemetry.js';
 import type { RequestTrace } from './tracing.js';
 
 const EMPTY = Buffer.alloc(0);
@@ -37,9 +38,6 @@ export interface Call extends CallSummary {
   /** Undefined: tracing is off. */
   readonly trace?: RequestTrace | undefined;
 }
-
-/** Why a call or stream ends early. */
-export type EndReason = 'client' | 'source' | 'lifetime' | 'identity_expired' | 'slow_consumer' | 'drain' | 'deadline' | 'error';
 
 /** What the answer turned out to be; becomes the `outcome` label. */
 export type AnswerOutcome = 'ok' | 'tool_error' | 'rpc_error' | 'refused' | 'upstream_error';

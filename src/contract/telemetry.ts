@@ -1,10 +1,29 @@
 import type { Era } from './claims.js';
-import type { EndReason } from './runtime.js';
-import type { RequestTrace } from './tracing.js';
+
+/** Why a call or stream ends early. */
+export type EndReason = 'client' | 'source' | 'lifetime' | 'identity_expired' | 'slow_consumer' | 'drain' | 'deadline' | 'error';
 
 export type GateVerdict = 'pass' | 'identify' | 'refuse' | 'serve' | 'timeout' | 'failed';
 export type StreamKind = 'listen' | 'get' | 'response';
 export type RequestOutcome = 'ok' | 'tool_error' | 'rpc_error' | 'refused' | 'timeout' | 'cancelled' | 'upstream_error' | 'overloaded';
+
+/** What a histogram's sample points to: the span of one request that fell into it. */
+export interface Exemplar {
+  readonly trace_id: string;
+  readonly span_id: string;
+  /** Seconds since the epoch. */
+  readonly time_s: number;
+}
+
+/** The trace of a request as log and metrics name it. */
+export interface RecordedTrace {
+  /** 32 hex digits; undefined while no trace id has been chosen. */
+  readonly trace_id: string | undefined;
+  /** Set by `ended` when the span is recorded. */
+  readonly exemplar: Exemplar | undefined;
+  /** Ends the trace. */
+  ended(record: RequestRecord): void;
+}
 
 /** One request that reached a route and is over. */
 export interface RequestRecord {
@@ -26,7 +45,7 @@ export interface RequestRecord {
   /** JSON-RPC error code of the answer, if it was an error. */
   readonly rpc_code: number | undefined;
   /** Undefined: tracing is off. */
-  readonly trace?: RequestTrace | undefined;
+  readonly trace?: RecordedTrace | undefined;
 }
 
 /** Events of the request path, each reported once. Implementations must be cheap: this is the hot path. */

@@ -1,6 +1,7 @@
+import type { Era } from './claims.js';
 import type { RequestHead } from './head.js';
-import type { Call, EndReason } from './runtime.js';
-import type { GateVerdict, RequestRecord } from './telemetry.js';
+import type { Identity } from './identity.js';
+import type { EndReason, GateVerdict, RecordedTrace } from './telemetry.js';
 
 /** Begins the trace of each request. Absent: tracing is off, and nothing is done for it. */
 export interface Tracing {
@@ -14,29 +15,27 @@ export interface TracedRoute {
   readonly runtime: string;
 }
 
+/** What a span names of an admitted call; each member as in `Call`. */
+export interface TracedCall {
+  readonly kind: string;
+  readonly id: string | undefined;
+  readonly name: string | undefined;
+  readonly era: Era;
+  readonly head: RequestHead;
+  readonly identity: Identity | undefined;
+}
+
 /** The header fields that carry a trace to the next server (W3C Trace Context). */
 export interface TraceHeaders {
   readonly traceparent: string;
   readonly tracestate: string | undefined;
 }
 
-/** What a histogram's sample points to: the span of one request that fell into it. */
-export interface Exemplar {
-  readonly trace_id: string;
-  readonly span_id: string;
-  /** Seconds since the epoch. */
-  readonly time_s: number;
-}
-
 /** The trace of one request, told what happens to it. Never throws, never waits; nothing but `ended` is needed to end it. */
-export interface RequestTrace {
-  /** 32 hex digits, for the log; undefined until one is chosen. */
-  readonly trace_id: string | undefined;
-  /** Set by `ended` when the span is recorded. */
-  readonly exemplar: Exemplar | undefined;
+export interface RequestTrace extends RecordedTrace {
   gateDecided(gate: string, verdict: GateVerdict, code: string, seconds: number): void;
   /** The body is read and admitted. The texts are those of `params._meta`, as sent. */
-  called(call: Call, traceparent: string | undefined, tracestate: string | undefined): void;
+  called(call: TracedCall, traceparent: string | undefined, tracestate: string | undefined): void;
   /** The trace context for the upstream; begins its span. */
   outgoing(): TraceHeaders;
   /** The next server, or a child, has the call. */
@@ -49,5 +48,4 @@ export interface RequestTrace {
   streamEnded(reason: EndReason): void;
   /** A gate, the listener or a runtime said no, by the code of the error table or of the gate. */
   refused(code: string, gate: string): void;
-  ended(record: RequestRecord): void;
 }

@@ -5,12 +5,11 @@ import type { Dialect } from '../dialect/dialect.js';
 import { MODERN, subjectField } from '../dialect/methods.js';
 import { dialectOf } from '../dialect/select.js';
 import { CallContext } from './call/context.js';
-import { faultReply } from './call/reply.js';
-import type { CoreEnvironment, CoreRequest, Reply } from './call/request.js';
+import { faultReply, type Reply } from './call/reply.js';
+import type { CoreEnvironment, CoreRequest } from './call/request.js';
 import { createStateSeal } from './call/state-seal.js';
-import { asRuntime } from './define/server-runtime.js';
+import { asRuntime, openWrappers } from './define/server-runtime.js';
 import { prepare } from './prepare.js';
-import { openWrappers } from './wrap/wrapper.js';
 
 /** A request as its caller writes it. `_meta` of a modern one gets the fields that its revision requires and that it lacks. */
 export interface DispatchMessage {

@@ -5,13 +5,13 @@ import { discoverReply, initializeReply, setLevelReply } from './call/handshake.
 import { prepareListen } from './call/listen.js';
 import { isObject, own } from './call/params.js';
 import { preparePrompt } from './call/prompts.js';
-import { faultReply, resultOf } from './call/reply.js';
-import type { CoreEnvironment, CoreRequest, Prepared, Reply } from './call/request.js';
+import { faultReply, type Prepared, type Reply, resultOf } from './call/reply.js';
+import type { CoreEnvironment, CoreRequest } from './call/request.js';
 import { whyHidden } from './call/request.js';
 import { prepareRead, resourceExists, resourceNotFound } from './call/resources.js';
 import { prepareTool } from './call/tools.js';
-import { encodePage, fromCursor, type ListMethod } from './define/encode-lists.js';
-import type { ServerRuntime } from './define/server-runtime.js';
+import { encodePage, fromCursor } from './define/encode-lists.js';
+import type { ListMethod, ServerRuntime } from './define/server-runtime.js';
 
 /**
  * Finds the requested component and checks its input, without running a handler. Requests that need none are answered at once. A method

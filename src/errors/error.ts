@@ -89,6 +89,8 @@ export function withRoutePaths(problem: ConfigProblem, pathOf: (index: number) =
   return route === undefined ? { ...problem, message } : { ...problem, message, route };
 }
 
+const PLAIN = /^[A-Za-z_][A-Za-z0-9_-]{0,127}$/;
+const MAX_SHOWN = 80;
 const ROUTE = /^routes\[\d{1,9}\]/;
 const NAMED_ROUTE = /\broutes\[\d{1,9}\](?! \()/g;
 const PRINTABLE = /^[\x21-\x7e]{1,200}$/;
@@ -102,3 +104,10 @@ export interface ProtocolFault {
 
 /** A value or a fault. */
 export type Outcome<T, F = ProtocolFault> = { readonly ok: true; readonly value: T } | { readonly ok: false; readonly fault: F };
+
+/** `base` with one more step, as problems show places: `gates.token.options.keys[0]`. Names that are not plain words are quoted, cut at 80 characters. */
+export function within(base: string, step: string | number): string {
+  if (typeof step === 'number') return `${base}[${step}]`;
+  if (PLAIN.test(step)) return base === '' ? step : `${base}.${step}`;
+  return `${base}[${JSON.stringify(step.length > MAX_SHOWN ? `${step.slice(0, MAX_SHOWN)}…` : step)}]`;
+}

@@ -5,20 +5,11 @@ import type { RequestHead } from '../contract/head.js';
 import type { Facts, Identity } from '../contract/identity.js';
 import type { Log } from '../contract/log.js';
 import type { GateVerdict, Telemetry } from '../contract/telemetry.js';
-import type { RequestTrace } from '../contract/tracing.js';
 import { CODES, type ErrorCode } from '../errors/codes.js';
 import { type Checked, type Claimed, checkDecision, type Known, mergeFacts, NO_FACTS, recall, remember, toIdentity } from './decision.js';
 import { DecisionFault } from './headers.js';
 import type { Slot } from './rules.js';
-import { Context, type Settled, waitFor } from './wait.js';
-
-/** One request's stay in the chains, owned by the listener. */
-export interface GateVisit {
-  /** Set by the chain while a gate waits; the listener calls it when the client leaves. */
-  abort: (() => void) | undefined;
-  /** Undefined: tracing is off. */
-  readonly trace?: RequestTrace | undefined;
-}
+import { Context, type GateVisit, type Settled, waitFor } from './wait.js';
 
 /** A head that notices when its claims are read; one that does not has no `claims_read`. */
 export interface JudgedHead extends RequestHead {

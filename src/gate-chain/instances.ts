@@ -1,11 +1,31 @@
-import { NO_PROXY } from '../contract/egress.js';
-import type { RequestGate, RouteInfo } from '../contract/gate.js';
-import { ConfigError, type ConfigProblem } from '../errors/error.js';
-import { before } from './deadline.js';
-import type { ChainDeps } from './load.js';
+import type { Clock } from '../contract/clock.js';
+import { type Egress, NO_PROXY } from '../contract/egress.js';
+import type { GateModule, RequestGate, RouteInfo } from '../contract/gate.js';
+import type { Log } from '../contract/log.js';
+import type { Metrics } from '../contract/metrics.js';
+import type { Telemetry } from '../contract/telemetry.js';
+import { ConfigError, type ConfigProblem, within } from '../errors/error.js';
+import { before } from '../modules/load-module.js';
 import type { Ready } from './rules.js';
-import { within } from './rules.js';
 import { type End, SharedPool } from './shared.js';
+
+export interface ChainDeps {
+  readonly builtins: Readonly<Record<string, GateModule>>;
+  readonly log: Log;
+  readonly metrics: Metrics;
+  readonly telemetry: Telemetry;
+  readonly clock: Clock;
+  /** The way to what gates ask over the network. Default: directly. */
+  readonly egress?: Egress;
+  /** Aborts when the gateway closes. */
+  readonly signal: AbortSignal;
+  /** What gates share, kept over reloads. Default: a pool of this generation alone. */
+  readonly shared?: SharedPool;
+  /** Gates whose config is the same as in the generation before: they go on with what they shared. */
+  readonly unchanged?: ReadonlySet<string>;
+  /** The config file's folder: `npm:`, `file:` and file names in options start there. */
+  readonly folder: string;
+}
 
 /** Milliseconds that a gate may take to open and to close. */
 export const OPEN_TIMEOUT_MS = 30_000;

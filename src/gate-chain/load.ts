@@ -1,16 +1,12 @@
 import type { Clock } from '../contract/clock.js';
-import type { Egress } from '../contract/egress.js';
 import type { GateModule, RouteInfo } from '../contract/gate.js';
-import type { Log } from '../contract/log.js';
-import type { Metrics } from '../contract/metrics.js';
-import type { Telemetry } from '../contract/telemetry.js';
-import { ConfigError, type ConfigProblem } from '../errors/error.js';
+import { ConfigError, type ConfigProblem, within, withRoutePaths } from '../errors/error.js';
+import { findModule } from '../modules/find-module.js';
+import { checkOptions } from '../modules/options.js';
 import { Chain, type ChainEnd } from './chain.js';
-import { type Instances, openInstances, type Place } from './instances.js';
-import { prepare } from './prepare.js';
-import { asksNobody, codeLabels, type Ready, roles, type Slot } from './rules.js';
+import { type ChainDeps, type Instances, openInstances, type Place } from './instances.js';
+import { asksNobody, checkListing, codeLabels, type Listing, type Ready, roles, type Slot } from './rules.js';
 import { servedPaths } from './served.js';
-import type { SharedPool } from './shared.js';
 
 /** One entry of `gates` in the config. */
 export interface GateConfig {
@@ -36,24 +32,6 @@ export interface ChainInput {
   readonly routes: readonly RouteChainInput[];
   readonly gate_timeout_ms: number;
   readonly public_url: string;
-}
-
-export interface ChainDeps {
-  readonly builtins: Readonly<Record<string, GateModule>>;
-  readonly log: Log;
-  readonly metrics: Metrics;
-  readonly telemetry: Telemetry;
-  readonly clock: Clock;
-  /** The way to what gates ask over the network. Default: directly. */
-  readonly egress?: Egress;
-  /** Aborts when the gateway closes. */
-  readonly signal: AbortSignal;
-  /** What gates share, kept over reloads. Default: a pool of this generation alone. */
-  readonly shared?: SharedPool;
-  /** Gates whose config is the same as in the generation before: they go on with what they shared. */
-  readonly unchanged?: ReadonlySet<string>;
-  /** The config file's folder: `npm:`, `file:` and file names in options start there. */
-  readonly folder: string;
 }
 
 /** All chains of one gateway. For a route, ask the listener's first, then the route's with what it admitted. */
@@ -133,4 +111,61 @@ function toSlots(indexes: readonly number[], places: readonly Place[], instances
       codeLabel: codeLabels(module),
     };
   });
+}
+
+interface Prepared {
+  readonly ready: ReadonlyMap<string, Ready>;
+  readonly problems: readonly ConfigProblem[];
+}
+
+/** Everything about the chains that needs no network and opens nothing: modules, options, order, identities, public routes. */
+async function prepare(
+  input: ChainInput,
+  { builtins, folder, clock }: { readonly builtins: Readonly<Record<string, GateModule>>; readonly folder: string; readonly clock: Clock },
+): Promise<Prepared> {
+  const problems: ConfigProblem[] = [];
+  const ready = new Map<string, Ready>();
+  for (const [name, config] of Object.entries(input.gates)) {
+    const found = await findModule(config.use, builtins, folder, clock);
+    if (!found.ok) {
+      problems.push({ where: within(within('gates', name), 'use'), message: `${config.use} ${found.message}` });
+      continue;
+    }
+    const where = within(within('gates', name), 'options');
+    const checked = checkOptions(found.module.options, config.options, where);
+    problems.push(...checked.problems);
+    if (checked.problems.length > 0) continue;
+    try {
+      found.module.check?.(checked.options);
+      ready.set(name, {
+        name,
+        module: found.module,
+        options: checked.options,
+        identifies: evaluate(found.module.identifies, checked.options),
+        requires: evaluate(found.module.requires, checked.options) ?? [],
+        timeout_ms: config.timeout_ms ?? input.gate_timeout_ms,
+      });
+    } catch (error) {
+      problems.push({ where, message: error instanceof Error ? error.message : String(error) });
+    }
+  }
+  for (const listing of listings(input)) problems.push(...checkListing(listing, Object.keys(input.gates), ready));
+  return { ready, problems: problems.map((problem) => withRoutePaths(problem, (index) => input.routes[index]?.path)) };
+}
+
+function listings(input: ChainInput): readonly Listing[] {
+  const listener: Listing = { where: 'listener.gates', before: [], names: input.listener_gates, public: undefined };
+  const routes = input.routes.map(
+    (route, i): Listing => ({
+      where: within(within('routes', i), 'gates'),
+      before: input.listener_gates,
+      names: route.gates,
+      public: route.public,
+    }),
+  );
+  return [listener, ...routes];
+}
+
+function evaluate<T>(value: T | ((options: never) => T), options: unknown): T {
+  return typeof value === 'function' ? (value as (options: unknown) => T)(options) : value;
 }

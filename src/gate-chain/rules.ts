@@ -1,9 +1,6 @@
 import type { GateModule, RequestGate, RouteInfo } from '../contract/gate.js';
 import { didYouMean } from '../errors/did-you-mean.js';
-import type { ConfigProblem } from '../errors/error.js';
-
-const PLAIN = /^[A-Za-z_][A-Za-z0-9_-]{0,127}$/;
-const MAX_SHOWN = 80;
+import { type ConfigProblem, within } from '../errors/error.js';
 
 /** Refusal codes of one gate that are counted by name when its module lists none. */
 const MAX_CODE_LABELS = 32;
@@ -123,11 +120,4 @@ export function codeLabels(module: GateModule): (code: string) => string {
     seen.add(code);
     return code;
   };
-}
-
-/** `base` with one more step, as problems show places: `gates.token.options.keys[0]`. Names that are not plain words are quoted, cut at 80 characters. */
-export function within(base: string, step: string | number): string {
-  if (typeof step === 'number') return `${base}[${step}]`;
-  if (PLAIN.test(step)) return base === '' ? step : `${base}.${step}`;
-  return `${base}[${JSON.stringify(step.length > MAX_SHOWN ? `${step.slice(0, MAX_SHOWN)}…` : step)}]`;
 }

@@ -1,7 +1,6 @@
 import type { RequestGate } from '../contract/gate.js';
-import type { ConfigProblem } from '../errors/error.js';
+import { type ConfigProblem, within } from '../errors/error.js';
 import type { Place } from './instances.js';
-import { within } from './rules.js';
 
 /** Which opened gate answers which public path, and what is wrong with the claims. */
 export interface Served {

@@ -1,7 +1,15 @@
 import type { Clock } from '../contract/clock.js';
 import type { GateContext, RouteInfo } from '../contract/gate.js';
 import type { Facts, Identity } from '../contract/identity.js';
-import type { GateVisit } from './chain.js';
+import type { RequestTrace } from '../contract/tracing.js';
+
+/** One request's stay in the chains, owned by the listener. */
+export interface GateVisit {
+  /** Set by the chain while a gate waits; the listener calls it when the client leaves. */
+  abort: (() => void) | undefined;
+  /** Undefined: tracing is off. */
+  readonly trace?: RequestTrace | undefined;
+}
 
 /** How waiting for a gate ended. `late` and `left` have aborted the gate's signal; whatever it says afterwards is dropped. */
 export type Settled =

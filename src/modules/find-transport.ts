@@ -1,9 +1,9 @@
 import type { Clock } from '../contract/clock.js';
 import type { Transport, TransportHost, TransportModule } from '../contract/transport.js';
 import { ConfigError } from '../errors/error.js';
-import { checkOptions } from '../gate-chain/options.js';
 import { wrongTransport } from '../transport/misbehaviour.js';
 import { importModule, inspect } from './import-module.js';
+import { checkOptions } from './options.js';
 
 /** The number of the transport contract that is spoken here. */
 const CONTRACT = 1;

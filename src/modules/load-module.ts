@@ -2,8 +2,6 @@ import { createHash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import type { Clock } from '../contract/clock.js';
-import { before } from '../gate-chain/deadline.js';
-
 /** Milliseconds that a module may take to load: a top-level `await` that never settles must not hold up every later reload. */
 export const LOAD_TIMEOUT_MS = 30_000;
 
@@ -61,4 +59,12 @@ function digestOf(url: string): string | undefined {
   } catch {
     return undefined;
   }
+}
+
+/** The promise's own end, or a rejection with `message` after `timeout_ms`. The timer never outlives the wait. */
+export function before<T>(work: Promise<T>, timeout_ms: number, clock: Clock, message: string): Promise<T> {
+  return new Promise((resolve, reject) => {
+    const timer = clock.timer(timeout_ms, () => reject(new Error(message)));
+    work.then(resolve, reject).finally(() => timer.cancel());
+  });
 }

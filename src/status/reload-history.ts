@@ -1,9 +1,6 @@
 import type { ReloadResult } from '../assembly/reload.js';
-import type { Config } from '../config/schema/config.js';
 import type { Clock } from '../contract/clock.js';
 import { ConfigError, placeOf } from '../errors/error.js';
-import { moduleUrl } from '../modules/import-module.js';
-import { isOutdated } from '../modules/load-module.js';
 
 /** What the last reload came to. */
 export interface LastReload {
@@ -52,31 +49,4 @@ function problemsOf(error: unknown): readonly string[] {
   });
   const more = lines.length - MAX_PROBLEMS;
   return more > 0 ? [...lines.slice(0, MAX_PROBLEMS), `${more} more are in the log`] : lines;
-}
-
-/** Keys of the modules that run as they were before their file changed. Code is loaded once: only a restart puts the file in force. */
-export function outdatedModules({ gates, runtimes }: Config, folder: string): readonly string[] {
-  const modules = [
-    ...Object.entries(gates).map(([name, { use }]) => [`gates.${name}.use`, use] as const),
-    ...Object.entries(runtimes).flatMap(([name, options]) =>
-      'module' in options
-        ? [[`runtimes.${name}.module`, options.kind === 'hosted' ? hosted(options.module) : options.module] as const]
-        : [],
-    ),
-  ];
-  return modules.filter(([, use]) => /^(?:npm|file):/.test(use) && isOutdated(urlOf(use, folder))).map(([key]) => `${key} (its file)`);
-}
-
-/** A hosted server's module is an absolute file. */
-function hosted(module: string): string {
-  return module.startsWith('npm:') ? module : `file:${module}`;
-}
-
-/** A package that was removed meanwhile has no file, so no change of it can apply. */
-function urlOf(use: string, folder: string): string {
-  try {
-    return moduleUrl(use, folder);
-  } catch {
-    return '';
-  }
 }

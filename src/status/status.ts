@@ -5,7 +5,6 @@ import type { Clock } from '../contract/clock.js';
 import type { Listener } from '../listener/request/server.js';
 import type { DrainState } from '../listener/socket/drain.js';
 import { type GateStatus, gatesOf, type KeyStatus, keysOf, type Samples } from './gate-status.js';
-import { problemsOf, type StatusProblem } from './problems.js';
 import type { Recent, RecentRow } from './recent.js';
 import type { LastReload, ReloadHistory } from './reload-history.js';
 import { type RouteStatus, routesOf } from './route-status.js';
@@ -116,4 +115,47 @@ function valuesOf(loaded: LoadedConfig): object {
   const values = shownConfig(loaded);
   VALUES.set(loaded, values);
   return values;
+}
+
+/** One thing that an operator should look at. */
+interface StatusProblem {
+  /** `bad`: somebody is refused or soon will be; `warn`: it is worth knowing. */
+  readonly level: 'bad' | 'warn';
+  readonly part: 'summary' | 'traffic' | 'runtimes' | 'keys' | 'reloads';
+  readonly what: string;
+}
+
+type Known = Pick<
+  Status,
+  'ready' | 'reason' | 'drain' | 'connections' | 'max_connections' | 'subscriptions' | 'runtimes' | 'keys' | 'reloads'
+>;
+
+/** What is wrong in a state, worst first. */
+export function problemsOf(known: Known): readonly StatusProblem[] {
+  const found: StatusProblem[] = [];
+  const say = (level: StatusProblem['level'], part: StatusProblem['part'], what: string): void => void found.push({ level, part, what });
+  const { drain, subscriptions, reloads } = known;
+  if (drain.state !== 'serving') say('warn', 'summary', `It takes no more work; connections still open: ${drain.remaining}.`);
+  else if (!known.ready) say('bad', 'summary', `It is not ready: ${known.reason}.`);
+  for (const { name, kind, health } of known.runtimes) {
+    if (health === 'degraded') say('bad', 'runtimes', `Runtime ${name} (${kind}) does not answer.`);
+    else if (health === 'stopped' && drain.state === 'serving') say('bad', 'runtimes', `Runtime ${name} (${kind}) is stopped.`);
+    else if (health === 'starting') say('warn', 'runtimes', `Runtime ${name} (${kind}) is starting.`);
+  }
+  for (const { gate, keys, overdue } of known.keys) {
+    if (keys === 0) say('bad', 'keys', `Gate ${gate} has no signing keys: it cannot admit anybody.`);
+    else if (overdue) say('warn', 'keys', `The signing keys of gate ${gate} could not be fetched again.`);
+  }
+  const open = Object.values(known.connections).reduce((sum, count) => sum + count, 0);
+  if (isNearly(open, known.max_connections)) say('bad', 'traffic', `${open} of ${known.max_connections} connections are in use.`);
+  if (isNearly(subscriptions.open, subscriptions.max))
+    say('bad', 'traffic', `${subscriptions.open} of ${subscriptions.max} subscriptions are in use.`);
+  if (reloads.last?.outcome === 'failed') say('warn', 'reloads', 'The last reload was refused; the config before it stays in force.');
+  const { restart = [] } = reloads.last ?? {};
+  if (restart.length > 0) say('warn', 'reloads', `A restart is needed for ${restart.join(', ')}.`);
+  return found.sort((a, b) => Number(a.level === 'warn') - Number(b.level === 'warn'));
+}
+
+function isNearly(used: number, most: number): boolean {
+  return used >= 0.9 * most;
 }

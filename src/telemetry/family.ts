@@ -1,4 +1,4 @@
-import type { Exemplar } from '../contract/tracing.js';
+import type { Exemplar } from '../contract/telemetry.js';
 import type { MetricRow } from './names.js';
 
 /** Label sets one metric keeps; further ones are counted together, each label `other`. */

@@ -2,7 +2,7 @@ import { NO_PROXY } from '../contract/egress.js';
 import type { GateHost, GateModule, RequestGate } from '../contract/gate.js';
 import type { TSchema } from '../contract/options.js';
 import { ConfigError } from '../errors/error.js';
-import { checkOptions } from '../gate-chain/options.js';
+import { checkOptions } from '../modules/options.js';
 import { makeClock, type TestClock } from './clock.js';
 import { makeContext } from './head.js';
 import { makeLog, type TestLog } from './log.js';

@@ -13,9 +13,8 @@ import {
 } from '@opentelemetry/api';
 import type { Clock } from '../contract/clock.js';
 import type { RequestHead } from '../contract/head.js';
-import type { Call, EndReason } from '../contract/runtime.js';
-import type { GateVerdict, RequestRecord } from '../contract/telemetry.js';
-import type { Exemplar, RequestTrace, TracedRoute, TraceHeaders } from '../contract/tracing.js';
+import type { EndReason, Exemplar, GateVerdict, RequestRecord } from '../contract/telemetry.js';
+import type { RequestTrace, TracedCall, TracedRoute, TraceHeaders } from '../contract/tracing.js';
 import { pseudonymOf } from '../telemetry/redact.js';
 import { trimOws } from '../wire/field.js';
 import type { Described } from './attributes.js';
@@ -90,7 +89,7 @@ export class RequestSpans implements RequestTrace {
     this.#note('gate', { 'portcullis.gate': gate, 'portcullis.verdict': verdict, 'portcullis.seconds': seconds, ...refused });
   }
 
-  called(call: Call, traceparent: string | undefined, tracestate: string | undefined): void {
+  called(call: TracedCall, traceparent: string | undefined, tracestate: string | undefined): void {
     const said = this.#said;
     said.name = call.name;
     if (call.kind === 'request') said.id = call.id;

@@ -1,5 +1,6 @@
 import type { Clock } from '../contract/clock.js';
-import type { AnswerWriter, Call, EndReason, Exchange, HeaderList, MessageWriter } from '../contract/runtime.js';
+import type { AnswerWriter, Call, Exchange, HeaderList, MessageWriter } from '../contract/runtime.js';
+import type { EndReason } from '../contract/telemetry.js';
 import { CallDeadline, type CallTimes } from '../core/run/call-deadline.js';
 import { GatewayError } from '../errors/error.js';
 import { errorText } from '../wire/rpc.js';

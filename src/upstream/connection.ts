@@ -1,8 +1,8 @@
 import { ChunkedDecoder } from './chunked.js';
 import type { Connector, UpstreamSocket } from './connector.js';
-import type { UpstreamHandle, UpstreamListener, UpstreamRequest } from './exchange.js';
+import type { ResponseHead, UpstreamHandle, UpstreamListener, UpstreamRequest } from './exchange.js';
 import { badAnswer, UpstreamFailure } from './exchange.js';
-import { parseResponseHead, type ResponseHead } from './response-head.js';
+import { parseResponseHead } from './response-head.js';
 
 /** Largest head of an answer, informational ones counted apart. */
 export const MAX_HEAD_BYTES = 32_768;

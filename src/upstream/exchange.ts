@@ -1,5 +1,19 @@
-import type { ResponseHead } from './response-head.js';
+/** How a body ends (RFC 9112 section 6.3). */
+export type Framing = 'none' | 'length' | 'chunked' | 'close';
 
+/** The head of one answer. */
+export interface ResponseHead {
+  readonly status: number;
+  /** Flat name, value, name, value … list; names in lower case, values as sent, without white space around them. Latin-1. */
+  readonly fields: readonly string[];
+  readonly framing: Framing;
+  /** Bytes of the body; 0 unless `framing` is `length`. */
+  readonly length: number;
+  /** The connection may carry another exchange after this one. */
+  readonly keeps: boolean;
+  /** Seconds that the upstream keeps an idle connection, when it says so (`Keep-Alive: timeout=5`). */
+  readonly idle_s: number | undefined;
+}
 /** One request as it is written. */
 export interface UpstreamRequest {
   /** Request line and fields, each line ended by CRLF; Content-Length and the empty line are added by the connection. Latin-1. */

@@ -1,23 +1,5 @@
 import { listedIn } from '../wire/field.js';
-import { badAnswer } from './exchange.js';
-
-/** How a body ends (RFC 9112 section 6.3). */
-export type Framing = 'none' | 'length' | 'chunked' | 'close';
-
-/** The head of one answer. */
-export interface ResponseHead {
-  readonly status: number;
-  /** Flat name, value, name, value … list; names in lower case, values as sent, without white space around them. Latin-1. */
-  readonly fields: readonly string[];
-  readonly framing: Framing;
-  /** Bytes of the body; 0 unless `framing` is `length`. */
-  readonly length: number;
-  /** The connection may carry another exchange after this one. */
-  readonly keeps: boolean;
-  /** Seconds that the upstream keeps an idle connection, when it says so (`Keep-Alive: timeout=5`). */
-  readonly idle_s: number | undefined;
-}
-
+import { badAnswer, type ResponseHead } from './exchange.js';
 /** Fields of one head; more is a fault. */
 export const MAX_FIELDS = 256;
 

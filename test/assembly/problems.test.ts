@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { problemsOf } from '../../src/status/problems.js';
 import type { Status } from '../../src/status/status.js';
+import { problemsOf } from '../../src/status/status.js';
 import { statusWith } from '../support/status.js';
 
 const told = (changes: Partial<Status>): readonly string[] =>

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import type { ChainOutcome, GateVisit } from '../../src/gate-chain/chain.js';
+import type { ChainOutcome } from '../../src/gate-chain/chain.js';
+import type { GateVisit } from '../../src/gate-chain/wait.js';
 import { type BenchInit, identify, moduleOf, openBench, pass } from '../support/chain-bench.js';
 import { head, openRouteBench, summary } from '../support/route-bench.js';
 

@@ -1,7 +1,8 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import type { GateDecision } from '../../src/gate.js';
-import type { GateVisit, Refusal } from '../../src/gate-chain/chain.js';
+import type { Refusal } from '../../src/gate-chain/chain.js';
+import type { GateVisit } from '../../src/gate-chain/wait.js';
 import { type BenchInit, type Decide, identify, moduleOf, pass } from '../support/chain-bench.js';
 import { noted, openRouteBench, summary } from '../support/route-bench.js';
 

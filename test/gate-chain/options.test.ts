@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { type TSchema, Type } from '../../src/gate.js';
-import { checkOptions } from '../../src/gate-chain/options.js';
+import { checkOptions } from '../../src/modules/options.js';
 
 const schema = Type.Object({
   name: Type.String({ minLength: 2 }),

@@ -7,7 +7,7 @@ import { explanationOf } from '../../src/page/explanation.js';
 import { PARTS } from '../../src/page/parts.js';
 import { SCRIPT } from '../../src/page/script.js';
 import { STYLE } from '../../src/page/style.js';
-import { problemsOf } from '../../src/status/problems.js';
+import { problemsOf } from '../../src/status/status.js';
 import { HOSTILE, poisoned, statusWith } from '../support/status.js';
 
 const EXPLANATION: Explanation = {

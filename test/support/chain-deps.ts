@@ -1,5 +1,5 @@
 import type { GateModule } from '../../src/gate.js';
-import type { ChainDeps } from '../../src/gate-chain/load.js';
+import type { ChainDeps } from '../../src/gate-chain/instances.js';
 import { makeClock, makeLog, makeMetrics, type TestClock, type TestLog } from '../../src/testing.js';
 
 /** What chains are opened with, when these modules are the built-ins. */

@@ -1,4 +1,5 @@
-import type { AnswerOutcome, AnswerWriter, EndReason, Exchange, HeaderList, MessageWriter } from '../../src/contract/runtime.js';
+import type { AnswerOutcome, AnswerWriter, Exchange, HeaderList, MessageWriter } from '../../src/contract/runtime.js';
+import type { EndReason } from '../../src/contract/telemetry.js';
 import type { GatewayError } from '../../src/errors/error.js';
 import { encodeSse } from '../../src/wire/sse.js';
 

@@ -73,11 +73,10 @@ export const TABLE: Readonly<Record<string, Row>> = {
   },
   'gate-chain': {
     ours: ['modules', 'errors', 'contract'],
-    modules: ['ajv/dist/2020.js'],
   },
   modules: {
-    ours: ['gate-chain', 'config', 'core', 'runtime', 'transport', 'errors', 'contract'],
-    modules: ['node:crypto', 'node:fs', 'node:module', 'node:path', 'node:url'],
+    ours: ['config', 'core', 'runtime', 'transport', 'errors', 'contract'],
+    modules: ['ajv/dist/2020.js', 'node:crypto', 'node:fs', 'node:module', 'node:path', 'node:url'],
   },
   status: {
     ours: ['assembly', 'config', 'contract', 'errors', 'gate-chain', 'gates', 'listener', 'modules', 'route', 'runtime', 'telemetry'],
@@ -110,7 +109,7 @@ export const TABLE: Readonly<Record<string, Row>> = {
     ours: ['contract', 'errors'],
     modules: ['typebox', 'ajv', 'yaml', 'node:crypto', 'node:fs', 'node:net', 'node:path'],
   },
-  testing: { ours: ['contract', 'errors', 'gate-chain'] },
+  testing: { ours: ['contract', 'errors', 'gate-chain', 'modules'] },
   demo: { ours: ['contract'], modules: ['jose', 'node:crypto', 'node:http', 'node:net'], files: ['src/server.ts', 'src/system-clock.ts'] },
   print: { ours: ['config', 'contract', 'errors', 'telemetry', 'gates'] },
   assembly: {

@@ -2,9 +2,8 @@ import assert from 'node:assert/strict';
 import { createServer, type Socket } from 'node:net';
 import { createServer as createTlsServer, type TlsOptions } from 'node:tls';
 import { makeClock, type TestClock } from '../../src/testing/clock.js';
-import type { UpstreamHandle, UpstreamListener } from '../../src/upstream/exchange.js';
+import type { ResponseHead, UpstreamHandle, UpstreamListener } from '../../src/upstream/exchange.js';
 import { UpstreamPool } from '../../src/upstream/pool.js';
-import type { ResponseHead } from '../../src/upstream/response-head.js';
 import { until } from './e2e/until.js';
 import { closeServer, listen } from './upstream.js';
 

@@ -2,7 +2,8 @@
 
 import assert from 'node:assert/strict';
 import type { GateDecision } from '../../src/gate.js';
-import type { ChainOutcome, GateVisit } from '../../src/gate-chain/chain.js';
+import type { ChainOutcome } from '../../src/gate-chain/chain.js';
+import type { GateVisit } from '../../src/gate-chain/wait.js';
 import { makeHead } from '../../src/testing.js';
 import { type Bench, type BenchInit, openBench } from './chain-bench.js';
 

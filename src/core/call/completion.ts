@@ -4,8 +4,8 @@ import { toEcho } from '../../wire/text.js';
 import { completionKey, type Guarded, type ServerRuntime } from '../define/server-runtime.js';
 import type { CallContext } from './context.js';
 import { isObject } from './params.js';
-import { faultReply, resultOf } from './reply.js';
-import type { CoreEnvironment, CoreRequest, Prepared, Reply } from './request.js';
+import { faultReply, type Prepared, type Reply, resultOf } from './reply.js';
+import type { CoreEnvironment, CoreRequest } from './request.js';
 import { mayUse } from './request.js';
 import { runHandler } from './run-handler.js';
 

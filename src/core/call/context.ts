@@ -14,8 +14,7 @@ import { notificationText } from '../../wire/rpc.js';
 import type { HandlerToken, WrapContext } from '../wrap/wrapper.js';
 import { ContextUnder } from './context-under.js';
 import { isObject } from './params.js';
-import type { CoreRequest } from './request.js';
-import type { Round } from './rounds.js';
+import type { CoreRequest, Round } from './request.js';
 
 /** What a running call may do with the transport under it. */
 export interface CallHost {

@@ -2,8 +2,8 @@ import type { Meta } from '../../contract/content.js';
 import type { ExtensionRoute, ServerRuntime } from '../define/server-runtime.js';
 import { type CallContext, clientOf } from './context.js';
 import { isObject, own } from './params.js';
-import { resultOf } from './reply.js';
-import type { CoreEnvironment, CoreRequest, Prepared, Reply } from './request.js';
+import { type Prepared, type Reply, resultOf } from './reply.js';
+import type { CoreEnvironment, CoreRequest } from './request.js';
 import { mayUse } from './request.js';
 import { runHandler } from './run-handler.js';
 

@@ -3,8 +3,8 @@ import { MODERN } from '../../dialect/methods.js';
 import { negotiate } from '../../dialect/select.js';
 import type { ServerRuntime } from '../define/server-runtime.js';
 import { isLogLevel } from './context.js';
-import { faultReply, resultOf } from './reply.js';
-import type { CoreRequest, Reply } from './request.js';
+import { faultReply, type Reply, resultOf } from './reply.js';
+import type { CoreRequest } from './request.js';
 
 /** `server/discover` (MCP 2026-07-28). Versions are those that need no handshake; the others are reached through `initialize`. */
 export function discoverReply(server: ServerRuntime, request: CoreRequest): Reply {

@@ -1,8 +1,8 @@
 import type { Published, Wanted } from '../../contract/changes.js';
 import type { ServerRuntime } from '../define/server-runtime.js';
 import { isObject } from './params.js';
-import { faultReply } from './reply.js';
-import type { CoreEnvironment, CoreRequest, Prepared } from './request.js';
+import { faultReply, type Prepared } from './reply.js';
+import type { CoreEnvironment, CoreRequest } from './request.js';
 import { resourceExists } from './resources.js';
 
 /** What one `subscriptions/listen` asks for, whether it can come or not. */

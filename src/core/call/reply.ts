@@ -1,9 +1,44 @@
+import type { Wanted } from '../../contract/changes.js';
 import type { Meta } from '../../contract/content.js';
+import type { Ask } from '../../contract/handler.js';
 import { CODES } from '../../errors/codes.js';
 import type { ProtocolFault } from '../../errors/error.js';
 import { errorObject } from '../../wire/rpc.js';
 import type { ServerRuntime } from '../define/server-runtime.js';
-import type { CoreRequest, ErrorReply, Reply } from './request.js';
+import type { CallContext } from './context.js';
+import type { CoreRequest, Round } from './request.js';
+
+/** The answer to a request, encoded but for the envelope. */
+export type Reply =
+  | { readonly kind: 'result'; readonly json: string; readonly outcome: 'ok' | 'tool_error' }
+  | ErrorReply
+  /** A legacy client has to be asked first; then the job runs again with the answers. */
+  | { readonly kind: 'ask'; readonly ask: Ask };
+
+export interface ErrorReply {
+  readonly kind: 'error';
+  /** The error object. */
+  readonly json: string;
+  readonly rpc: number;
+  /** HTTP. */
+  readonly status: number;
+}
+
+/** A request whose component was found and whose input was checked: what is left is the handler. */
+export interface Job {
+  readonly kind: 'job';
+  /** What a modern client came back with; undefined in a first round. */
+  readonly round: Round | undefined;
+  run(context: CallContext): Reply | Promise<Reply>;
+}
+
+/** A subscription that was admitted. */
+export interface Listen {
+  readonly kind: 'listen';
+  readonly wanted: Wanted | undefined;
+}
+
+export type Prepared = Reply | Job | Listen;
 
 /** A complete result from its members' JSON text. */
 export function resultOf(

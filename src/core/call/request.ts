@@ -1,14 +1,17 @@
-import type { Wanted } from '../../contract/changes.js';
-import type { Ask } from '../../contract/handler.js';
+import type { JsonValue } from '../../contract/content.js';
+import type { InputResponses } from '../../contract/handler.js';
 import type { HeaderView } from '../../contract/head.js';
 import type { Facts, Identity } from '../../contract/identity.js';
 import type { ComponentView } from '../../contract/server.js';
 import type { Dialect } from '../../dialect/dialect.js';
-import type { Guarded, ServerRuntime } from '../define/server-runtime.js';
-import type { WrappedHandlers } from '../wrap/wrapper.js';
-import type { CallContext } from './context.js';
-import type { Round } from './rounds.js';
+import type { Guarded, ServerRuntime, WrappedHandlers } from '../define/server-runtime.js';
 import type { StateSeal } from './state-seal.js';
+
+/** What a client came back with (MCP 2026-07-28 MRTR). */
+export interface Round {
+  readonly responses: InputResponses | undefined;
+  readonly state: JsonValue | undefined;
+}
 
 /** One admitted request, its params parsed. */
 export interface CoreRequest {
@@ -50,38 +53,6 @@ export interface CoreEnvironment {
   /** A handler, a policy or a source threw something that is no `ToolError` or `RpcError`. */
   crashed(request: CoreRequest, error: unknown): void;
 }
-
-/** The answer to a request, encoded but for the envelope. */
-export type Reply =
-  | { readonly kind: 'result'; readonly json: string; readonly outcome: 'ok' | 'tool_error' }
-  | ErrorReply
-  /** A legacy client has to be asked first; then the job runs again with the answers. */
-  | { readonly kind: 'ask'; readonly ask: Ask };
-
-export interface ErrorReply {
-  readonly kind: 'error';
-  /** The error object. */
-  readonly json: string;
-  readonly rpc: number;
-  /** HTTP. */
-  readonly status: number;
-}
-
-/** A request whose component was found and whose input was checked: only the handler remains. */
-export interface Job {
-  readonly kind: 'job';
-  /** What a modern client came back with; undefined in a first round. */
-  readonly round: Round | undefined;
-  run(context: CallContext): Reply | Promise<Reply>;
-}
-
-/** A subscription that was admitted. */
-export interface Listen {
-  readonly kind: 'listen';
-  readonly wanted: Wanted | undefined;
-}
-
-export type Prepared = Reply | Job | Listen;
 
 /** True when the caller may use the component. If not, the environment learns why, and the answer says that the component does not exist. */
 export function mayUse(server: ServerRuntime, component: Guarded, request: CoreRequest, env: CoreEnvironment): boolean {

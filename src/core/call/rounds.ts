@@ -4,14 +4,8 @@ import type { Outcome } from '../../errors/error.js';
 import type { ServerRuntime } from '../define/server-runtime.js';
 import { clientOf } from './context.js';
 import { canonical, isObject } from './params.js';
-import { FaultError } from './reply.js';
-import type { CoreEnvironment, CoreRequest, Reply } from './request.js';
-
-/** What a client came back with (MCP 2026-07-28 MRTR). */
-export interface Round {
-  readonly responses: InputResponses | undefined;
-  readonly state: JsonValue | undefined;
-}
+import { FaultError, type Reply } from './reply.js';
+import type { CoreEnvironment, CoreRequest, Round } from './request.js';
 
 /** Reads `inputResponses` and `requestState`; undefined in a first round. A state that this call did not give is refused. */
 export function readRound(server: ServerRuntime, request: CoreRequest, env: CoreEnvironment): Outcome<Round | undefined> {

@@ -3,8 +3,8 @@ import { isThenable } from '../../executor/executor.js';
 import type { Guarded, ServerRuntime } from '../define/server-runtime.js';
 import { ComponentRefusal } from '../wrap/wrapper.js';
 import { Asking, type CallContext } from './context.js';
-import { errorReply, FaultError, faultReply } from './reply.js';
-import type { CoreEnvironment, CoreRequest, Reply } from './request.js';
+import { errorReply, FaultError, faultReply, type Reply } from './reply.js';
+import type { CoreEnvironment, CoreRequest } from './request.js';
 import { askReply } from './rounds.js';
 
 /** One handler with its answer's encoding. */

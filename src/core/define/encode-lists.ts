@@ -1,32 +1,7 @@
 import type { Caching } from '../../contract/server.js';
 import type { Dialect } from '../../dialect/dialect.js';
 import { promptItem, resourceItem, templateItem, toolItem } from '../../dialect/items.js';
-import type { Guarded, Prompt, Resource, Template, Tool } from './server-runtime.js';
-
-/** The lists of one server in one revision, encoded once. */
-export interface EncodedLists {
-  readonly 'tools/list': EncodedList;
-  readonly 'resources/list': EncodedList;
-  readonly 'resources/templates/list': EncodedList;
-  readonly 'prompts/list': EncodedList;
-}
-
-export type ListMethod = keyof EncodedLists;
-
-export interface EncodedList {
-  /** Member of the result that holds the items. */
-  readonly member: string;
-  readonly items: readonly EncodedItem[];
-  /** Members before the items. */
-  readonly hints: string;
-  /** JSON text of the result of each page when everybody sees everything; undefined when scopes or a policy filter. */
-  readonly pages: readonly string[] | undefined;
-}
-
-export interface EncodedItem {
-  readonly component: Guarded;
-  readonly json: string;
-}
+import type { EncodedItem, EncodedList, EncodedLists, Guarded, ListMethod, Prompt, Resource, Template, Tool } from './server-runtime.js';
 
 export interface ListParts {
   readonly tools: Iterable<Tool>;

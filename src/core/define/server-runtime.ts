@@ -1,3 +1,5 @@
+import type { Clock } from '../../contract/clock.js';
+import type { HandlerContext } from '../../contract/handler.js';
 import type {
   Caching,
   CompletionDefinition,
@@ -12,11 +14,38 @@ import type {
   ToolDefinition,
 } from '../../contract/server.js';
 import type { UriTemplate } from '../uri-template.js';
-import type { Wrapper } from '../wrap/wrapper.js';
+import { createWrapState, type Handler, type Wrapper, wrapHandler } from '../wrap/wrapper.js';
 import type { Validator } from './check-schema.js';
-import type { EncodedLists } from './encode-lists.js';
 import type { ParamHeader } from './param-headers.js';
 import type { Parse } from './tool-schema.js';
+
+/** The lists of one server in one revision, encoded once. */
+export interface EncodedLists {
+  readonly 'tools/list': EncodedList;
+  readonly 'resources/list': EncodedList;
+  readonly 'resources/templates/list': EncodedList;
+  readonly 'prompts/list': EncodedList;
+}
+
+export type ListMethod = keyof EncodedLists;
+
+export interface EncodedList {
+  /** Member of the result that holds the items. */
+  readonly member: string;
+  readonly items: readonly EncodedItem[];
+  /** Members before the items. */
+  readonly hints: string;
+  /** JSON text of the result of each page when everybody sees everything; undefined when scopes or a policy filter. */
+  readonly pages: readonly string[] | undefined;
+}
+
+export interface EncodedItem {
+  readonly component: Guarded;
+  readonly json: string;
+}
+
+/** Handlers with their wrappers around them, by component; a component without wrappers is not in it. */
+export type WrappedHandlers = ReadonlyMap<Guarded, Handler>;
 
 /** Marks what `defineServer` made, also by another copy of this package. */
 export const BRAND = Symbol.for('portcullis.server.1');
@@ -94,4 +123,20 @@ export function asRuntime(server: unknown): ServerRuntime | undefined {
 
 export function completionKey(kind: 'prompt' | 'template', name: string, argument: string): string {
   return `${kind}\n${name}\n${argument}`;
+}
+
+/** Opens the wrappers of a server's components: counters of their own, as long as whoever serves the server. */
+export function openWrappers(server: ServerRuntime, clock: Clock): WrappedHandlers {
+  const handlers = new Map<Guarded, Handler>();
+  const state = createWrapState();
+  const wrap = (component: Guarded, run: (input: never, context: HandlerContext) => unknown): void => {
+    if (component.wrap.length === 0) return;
+    // A wrapper hands on the context it got, or the same under another token: both are contexts of handlers.
+    handlers.set(component, wrapHandler(run as unknown as Handler, component.wrap, clock, state));
+  };
+  for (const tool of server.tools.values()) wrap(tool, tool.run);
+  for (const resource of server.resources.values()) wrap(resource, (input, context) => resource.definition.read(input, context));
+  for (const template of server.templates) wrap(template, (input, context) => template.definition.read(input, context));
+  for (const prompt of server.prompts.values()) wrap(prompt, (input, context) => prompt.definition.get(input, context));
+  return handlers;
 }

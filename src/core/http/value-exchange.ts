@@ -1,5 +1,6 @@
 import type { HttpResponse, HttpStream } from '../../contract/http.js';
-import type { AnswerWriter, EndReason, Exchange, HeaderList, MessageWriter } from '../../contract/runtime.js';
+import type { AnswerWriter, Exchange, HeaderList, MessageWriter } from '../../contract/runtime.js';
+import type { EndReason } from '../../contract/telemetry.js';
 import { GatewayError } from '../../errors/error.js';
 import { errorText } from '../../wire/rpc.js';
 import { encodeSse } from '../../wire/sse.js';

@@ -1,4 +1,4 @@
-import type { EndReason } from '../../contract/runtime.js';
+import type { EndReason } from '../../contract/telemetry.js';
 
 /** Chunks that one side pushes and the other pulls. More than `max_bytes` unread, in two chunks or more, mean a slow reader. */
 export class ValueStream implements AsyncIterable<Uint8Array>, AsyncIterator<Uint8Array> {

@@ -1,5 +1,5 @@
 import type { Clock, Timer } from '../../contract/clock.js';
-import type { EndReason } from '../../contract/runtime.js';
+import type { EndReason } from '../../contract/telemetry.js';
 import { GatewayError } from '../../errors/error.js';
 
 /** Milliseconds. */

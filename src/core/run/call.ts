@@ -5,8 +5,8 @@ import { GatewayError } from '../../errors/error.js';
 import type { CancelToken, Executor } from '../../executor/executor.js';
 import { errorResponseText, resultText } from '../../wire/rpc.js';
 import { CallContext, type CallHost } from '../call/context.js';
-import type { CoreRequest, Job, Reply } from '../call/request.js';
-import type { Round } from '../call/rounds.js';
+import type { Job, Reply } from '../call/reply.js';
+import type { CoreRequest, Round } from '../call/request.js';
 import type { PendingInput, Questions } from './questions.js';
 
 const JSON_HEADERS: HeaderList = ['content-type', 'application/json'];

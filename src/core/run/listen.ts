@@ -1,5 +1,6 @@
 import type { Change, Wanted } from '../../contract/changes.js';
-import type { EndReason, Exchange, MessageWriter } from '../../contract/runtime.js';
+import type { Exchange, MessageWriter } from '../../contract/runtime.js';
+import type { EndReason } from '../../contract/telemetry.js';
 import { GatewayError } from '../../errors/error.js';
 import { errorText, notificationText, resultText } from '../../wire/rpc.js';
 import type { CoreEnvironment, CoreRequest } from '../call/request.js';

@@ -2,8 +2,8 @@ import { randomUUID } from 'node:crypto';
 import type { Ask, InputResponses } from '../../contract/handler.js';
 import type { Identity } from '../../contract/identity.js';
 import { isObject } from '../call/params.js';
-import { faultReply } from '../call/reply.js';
-import type { CoreRequest, Reply } from '../call/request.js';
+import { faultReply, type Reply } from '../call/reply.js';
+import type { CoreRequest } from '../call/request.js';
 
 /** What became of the questions of one round. */
 export type Answers =

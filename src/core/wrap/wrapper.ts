@@ -1,7 +1,5 @@
 import type { Clock } from '../../contract/clock.js';
-import type { HandlerContext } from '../../contract/handler.js';
 import type { Facts, Identity } from '../../contract/identity.js';
-import type { Guarded, ServerRuntime } from '../define/server-runtime.js';
 
 /**
  * A wrapper refused the call, or gave its handler up. The core answers a tool call with an `isError` result of this text, resources and
@@ -65,25 +63,6 @@ export interface Wrapper {
 /** The handler with its wrappers around it, the first one outermost. */
 export function wrapHandler(handler: Handler, wrappers: readonly Wrapper[], clock: Clock, state: WrapState): Handler {
   return wrappers.reduceRight((next, wrapper) => wrapper.open(clock, state)(next), handler);
-}
-
-/** Handlers with their wrappers around them, by component; a component without wrappers is not in it. */
-export type WrappedHandlers = ReadonlyMap<Guarded, Handler>;
-
-/** Opens the wrappers of a server's components, with separate counters that live as long as the host of the server. */
-export function openWrappers(server: ServerRuntime, clock: Clock): WrappedHandlers {
-  const handlers = new Map<Guarded, Handler>();
-  const state = createWrapState();
-  const wrap = (component: Guarded, run: (input: never, context: HandlerContext) => unknown): void => {
-    if (component.wrap.length === 0) return;
-    // A wrapper hands on the context it got, or the same under another token: both are contexts of handlers.
-    handlers.set(component, wrapHandler(run as unknown as Handler, component.wrap, clock, state));
-  };
-  for (const tool of server.tools.values()) wrap(tool, tool.run);
-  for (const resource of server.resources.values()) wrap(resource, (input, context) => resource.definition.read(input, context));
-  for (const template of server.templates) wrap(template, (input, context) => template.definition.read(input, context));
-  for (const prompt of server.prompts.values()) wrap(prompt, (input, context) => prompt.definition.get(input, context));
-  return handlers;
 }
 
 /** What the wrappers of one server share: room for 1 024 handlers that run under a timeout, those that ignored it included. */

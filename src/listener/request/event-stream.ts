@@ -1,8 +1,8 @@
 import type { ServerResponse } from 'node:http';
 import type { Clock } from '../../contract/clock.js';
 import type { Limits } from '../../contract/limits.js';
-import type { AnswerOutcome, EndReason, EventFields } from '../../contract/runtime.js';
-import type { StreamKind, Telemetry } from '../../contract/telemetry.js';
+import type { AnswerOutcome, EventFields } from '../../contract/runtime.js';
+import type { EndReason, StreamKind, Telemetry } from '../../contract/telemetry.js';
 import { encodeSse, SSE_COMMENT } from '../../wire/sse.js';
 import { ResponseWriter } from './response-writer.js';
 

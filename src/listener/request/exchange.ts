@@ -1,9 +1,9 @@
 import { callerKey } from '../../contract/caller.js';
 import type { Clock } from '../../contract/clock.js';
 import type { Limits } from '../../contract/limits.js';
-import type { AnswerOutcome, AnswerWriter, Call, EndReason, Exchange, HeaderList } from '../../contract/runtime.js';
+import type { AnswerOutcome, AnswerWriter, Call, Exchange, HeaderList } from '../../contract/runtime.js';
 import { settledCall } from '../../contract/runtime.js';
-import type { RequestOutcome, Telemetry } from '../../contract/telemetry.js';
+import type { EndReason, RequestOutcome, Telemetry } from '../../contract/telemetry.js';
 import { CallDeadline } from '../../core/run/call-deadline.js';
 import { GatewayError } from '../../errors/error.js';
 import { errorText } from '../../wire/rpc.js';

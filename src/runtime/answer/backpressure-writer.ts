@@ -1,4 +1,5 @@
-import type { AnswerOutcome, EndReason, EventFields, MessageWriter } from '../../contract/runtime.js';
+import type { AnswerOutcome, EventFields, MessageWriter } from '../../contract/runtime.js';
+import type { EndReason } from '../../contract/telemetry.js';
 
 /** What a writer of bytes and one of messages have in common. */
 interface Target extends Pick<MessageWriter, 'onDrain' | 'end'> {

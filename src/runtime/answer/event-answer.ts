@@ -1,4 +1,5 @@
-import type { AnswerOutcome, EndReason, EventFields, MessageWriter } from '../../contract/runtime.js';
+import type { AnswerOutcome, EventFields, MessageWriter } from '../../contract/runtime.js';
+import type { EndReason } from '../../contract/telemetry.js';
 import { completionText } from '../../core/run/listen.js';
 import { GatewayError } from '../../errors/error.js';
 import { withoutBom } from '../../wire/bytes.js';

@@ -1,4 +1,5 @@
-import type { Call, EndReason, Exchange, HeaderList, MessageWriter } from '../../contract/runtime.js';
+import type { Call, Exchange, HeaderList, MessageWriter } from '../../contract/runtime.js';
+import type { EndReason } from '../../contract/telemetry.js';
 import { completionText } from '../../core/run/listen.js';
 import type { ErrorCode } from '../../errors/codes.js';
 import { GatewayError } from '../../errors/error.js';

@@ -1,9 +1,9 @@
 import type { RequestHead } from 'portcullis/gate';
-import type { ClientNames } from '../certificate.js';
-import { Fault, malformed } from '../codes.js';
-import { type Chain, fromBase64, fromPercentPem, MAX_CHAIN, single } from '../encoding.js';
-import type { MtlsOptions } from '../options.js';
-import { createXfcc } from './xfcc.js';
+import type { Evidence } from './certificate.js';
+import { Fault, malformed } from './codes.js';
+import { type Chain, fromBase64, fromPercentPem, MAX_CHAIN, single } from './encoding.js';
+import type { MtlsOptions } from './options.js';
+import { readXfcc } from './xfcc.js';
 
 /** The source that the options name. They have passed checkRules, so the source's required options are present. */
 export function createSource(options: MtlsOptions): Source {
@@ -12,7 +12,11 @@ export function createSource(options: MtlsOptions): Source {
     case 'direct':
       return createDirect();
     case 'xfcc':
-      return createXfcc(options.hops, options.text_identity);
+      return {
+        fields: ['x-forwarded-client-cert'],
+        read: ([cert]) => cert,
+        decode: (text) => readXfcc(text, options.hops, options.text_identity),
+      };
     case 'rfc9440':
       return createRfc9440(verified_header);
     case 'nginx':
@@ -136,9 +140,6 @@ function fromList(text: string): Chain | Fault {
   }
   return chain as [Buffer, ...Buffer[]];
 }
-
-/** What one header value holds: certificates in DER, the client's first, or a trusted hop's text about it. */
-export type Evidence = { readonly kind: 'chain'; readonly chain: Chain } | { readonly kind: 'text'; readonly names: ClientNames };
 
 /** One way in which a TLS terminator hands a client certificate over. Pure: what it reads depends on the head alone. */
 export interface Source {

@@ -1,8 +1,7 @@
 import { Ajv2020, type ErrorObject, type ValidateFunction } from 'ajv/dist/2020.js';
 import type { TSchema } from '../contract/options.js';
 import { didYouMean } from '../errors/did-you-mean.js';
-import type { ConfigProblem } from '../errors/error.js';
-import { within } from './rules.js';
+import { type ConfigProblem, within } from '../errors/error.js';
 
 export type Checked = { readonly options: unknown; readonly problems: readonly ConfigProblem[] };
 
