@@ -129,8 +129,8 @@ describe('a runtime whose transport misbehaves', () => {
     assert.match(await told({ kind: 'transport', module: 'file:./none.mjs' }), /^runtimes\.far\.module: could not be loaded: /);
     assert.match(await told({ kind: 'transport', module: 'file:./contract-2.mjs' }), /^runtimes\.far\.module: speaks transport contract 2/);
     assert.match(
-      await told({ kind: 'transport', module: 'file:./misbehaving.mjs', options: { who: 1 } }),
-      /runtimes\.far\.options\.who: unknown key; did you mean how\?/,
+      await told({ kind: 'transport', module: 'file:./misbehaving.mjs', options: { hows: 1 } }),
+      /runtimes\.far\.options\.hows: unknown key; did you mean how\?/,
     );
     assert.match(await told({ kind: 'transport', module: 'file:./throws.mjs' }), /^runtimes\.far\.module: cannot be looked at: null$/);
     assert.match(await told({ kind: 'transport', module: 'none' }), /runtimes\.far\.module/);

@@ -96,15 +96,17 @@ async function restartChild(gateway: number): Promise<void> {
   await until('it runs again', () => childrenOf(gateway).some((pid) => pid !== before));
 }
 
+/** The servers that a gateway has started; its guard is none. */
 function childrenOf(parent: number): readonly number[] {
   return readdirSync('/proc')
-    .filter((name) => /^\d+$/.test(name) && new RegExp(`^\\d+ \\(.*\\) \\S ${parent} `).test(statOf(name)))
+    .filter((name) => /^\d+$/.test(name) && new RegExp(`^\\d+ \\(.*\\) \\S ${parent} `).test(procOf(name, 'stat')))
+    .filter((name) => !procOf(name, 'cmdline').includes('child-guard'))
     .map(Number);
 }
 
-function statOf(pid: string): string {
+function procOf(pid: string, file: 'stat' | 'cmdline'): string {
   try {
-    return readFileSync(`/proc/${pid}/stat`, 'utf8');
+    return readFileSync(`/proc/${pid}/${file}`, 'utf8');
   } catch {
     return '';
   }
