@@ -97,7 +97,7 @@ describe('a gateway to which things happen', () => {
     assert.ok((await value('Heads refused', 'reason', 'NO_ROUTE')) > 0);
     assert.ok((await value('Connections refused', 'reason', 'limit')) > 0);
     assert.ok((await value('Tools', 'gen_ai_tool_name', 'echo')) > 0);
-    assert.ok((await value('Lines of servers that were dropped', 'reason', 'no_message')) > 0);
+    assert.ok((await value('Lines dropped and questions refused', 'reason', 'no_message')) > 0);
     assert.ok((await value('Servers over stdio that ended', 'reason', 'crash')) > 0);
     assert.equal(await value('Servers over stdio', 'runtime', 'child'), 1);
     assert.ok((await value('Memory of servers over stdio', 'runtime', 'child')) > 1_000_000);
@@ -175,6 +175,9 @@ describe('a gateway to which things happen', () => {
       assert.equal(await send('/files/mcp', 'subscriptions/listen', { notifications: {} }), 503);
       const waits = await Promise.all(Array.from({ length: 3 }, () => send('/narrow/mcp', 'tools/call', tool('countdown', { from: 1 }))));
       assert.deepEqual(waits.sort(), [200, 200, 503]);
+      const shares = await Promise.all(Array.from({ length: 3 }, () => send('/shared/mcp', 'tools/call', tool('count', { n: 1, ms: 30 }))));
+      assert.deepEqual(shares, [200, 200, 200]);
+      await send('/asks/mcp', 'tools/call', tool('ask', {}));
       await refused();
       await sleep(1000);
     }
@@ -256,6 +259,8 @@ describe('a gateway to which things happen', () => {
         files: { kind: 'proxied', url: `${upstream.url}/mcp` },
         gone: { kind: 'proxied', url: 'http://127.0.0.1:1/mcp' },
         narrow: { kind: 'hosted', module: repositoryPath('dist/src/demo/server.js'), max_concurrency: 1, max_queue: 1 },
+        shared: { kind: 'proxied', url: `${upstream.url}/mcp`, connections: 2, max_running_per_caller: 1 },
+        asks: { kind: 'stdio', command: process.execPath, args: [repositoryPath('dist/test/support/stdio/server.js'), 'legacy'] },
         child: { kind: 'stdio', command: process.execPath, args: [repositoryPath('dist/test/support/stdio/server.js'), 'modern'] },
       },
       routes: [
@@ -263,6 +268,8 @@ describe('a gateway to which things happen', () => {
         { path: '/files/mcp', public: true, runtime: 'files' },
         { path: '/gone/mcp', public: true, runtime: 'gone' },
         { path: '/narrow/mcp', public: true, runtime: 'narrow' },
+        { path: '/shared/mcp', public: true, runtime: 'shared' },
+        { path: '/asks/mcp', public: true, runtime: 'asks' },
         { path: '/child/mcp', public: true, runtime: 'child' },
         { path: '/broken/mcp', gates: ['broken'], runtime: 'files' },
       ],
