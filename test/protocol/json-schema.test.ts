@@ -12,7 +12,7 @@ describe('base protocol, JSON Schema', () => {
     // Before 2020-12 `items` might be a list.
     assert.throws(
       () => tool({ type: 'object', properties: { a: { type: 'array', items: [{ type: 'string' }] } } }),
-      /no valid JSON Schema/,
+      /not a valid JSON Schema/,
     );
   });
 
