@@ -7,10 +7,14 @@ import { repositoryPath } from '../support/repository.js';
 const node = currentNode();
 const version = spawnSync(node, ['--version'], { encoding: 'utf8' }).stdout.trim();
 assert.match(version, /^v24\./);
-const run = spawnSync(node, [repositoryPath('dist/test/run.js'), 'listener/raw-http', 'listener/limits', 'listener/door'], {
-  encoding: 'utf8',
-  timeout: 120_000,
-});
+const run = spawnSync(
+  node,
+  [repositoryPath('dist/test/run.js'), 'listener/socket/raw-http', 'listener/socket/limits', 'listener/request/head-checks'],
+  {
+    encoding: 'utf8',
+    timeout: 120_000,
+  },
+);
 const [, pass] = /pass (\d+)/.exec(run.stdout) ?? [];
 console.log(`${version}: ${pass} tests of the listener pass`);
 assert.equal(run.status, 0, run.stdout.slice(-4000));
