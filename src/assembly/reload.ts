@@ -172,7 +172,7 @@ function hosted(module: string): string {
   return module.startsWith('npm:') ? module : `file:${module}`;
 }
 
-/** A package that was removed meanwhile has no file: nothing of it can be put in force. */
+/** A package that was removed meanwhile has no file, so there is nothing to load. */
 function urlOf(use: string, folder: string): string {
   try {
     return moduleUrl(use, folder);
