@@ -8,7 +8,7 @@ export type { Clock, Timer } from './contract/clock.js';
 export type { ConnectTarget, Egress, SocketConnector } from './contract/egress.js';
 export { fieldText } from './contract/field-text.js';
 export type { GateContext, GateDecision, GateHost, GateModule, HeaderInit, RefuseStatus, RequestGate, RouteInfo } from './contract/gate.js';
-export type { HeaderView, Peer, PeerTls, RequestHead } from './contract/head.js';
+export type { HeaderView, PeerTls, RemoteAddress as Peer, RequestHead } from './contract/head.js';
 export type { Facts, Identity } from './contract/identity.js';
 export type { Log } from './contract/log.js';
 export type { Counter, Histogram, Labels, Metrics } from './contract/metrics.js';

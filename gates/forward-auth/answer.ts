@@ -1,6 +1,6 @@
 import { fieldText, type GateDecision, type Identity, trimOws } from 'portcullis/gate';
 import type { Options } from './options.js';
-import type { Answer } from './service.js';
+import type { ServiceAnswer } from './service.js';
 
 /** Challenge lines that are relayed, and their characters in all. */
 const MAX_CHALLENGES = 8;
@@ -24,7 +24,11 @@ const BROKEN: readonly [AnswerOutcome, GateDecision] = [
  * What an answer means: 2xx passes, 401 and 403 refuse with their challenge, everything else is broken. `about_call`: the service saw
  * what is called, and does not find out who calls.
  */
-export function toDecision(answer: Answer, identity: Options['identity'], about_call: boolean): readonly [AnswerOutcome, GateDecision] {
+export function toDecision(
+  answer: ServiceAnswer,
+  identity: Options['identity'],
+  about_call: boolean,
+): readonly [AnswerOutcome, GateDecision] {
   const { status } = answer;
   if (status === 401 || status === 403) return ['refused', toRefusal(status, answer, about_call)];
   if (status < 200 || status > 299) return BROKEN;
@@ -33,7 +37,7 @@ export function toDecision(answer: Answer, identity: Options['identity'], about_
   return decision === undefined ? BROKEN : ['pass', decision];
 }
 
-function toRefusal(status: 401 | 403, answer: Answer, about_call: boolean): GateDecision {
+function toRefusal(status: 401 | 403, answer: ServiceAnswer, about_call: boolean): GateDecision {
   const given = answer.headers['www-authenticate'] ?? [];
   const challenges = (typeof given === 'string' ? [given] : given).slice(0, MAX_CHALLENGES);
   const fits = challenges.length > 0 && challenges.join('').length <= MAX_CHALLENGE_CHARS;
@@ -47,7 +51,7 @@ function toRefusal(status: 401 | 403, answer: Answer, about_call: boolean): Gate
   };
 }
 
-function toIdentity(answer: Answer, options: NonNullable<Options['identity']>): GateDecision | undefined {
+function toIdentity(answer: ServiceAnswer, options: NonNullable<Options['identity']>): GateDecision | undefined {
   const read = (name: string | undefined): string | undefined => (name === undefined ? '' : single(answer, name));
   const principal = read(options.principal_header);
   const scopes = words(read(options.scopes_header), /[ ,]/);
@@ -66,7 +70,7 @@ function toIdentity(answer: Answer, options: NonNullable<Options['identity']>): 
 }
 
 /** The only value of a field as text; empty when it is absent, undefined when it came more than once or is not UTF-8. */
-function single(answer: Answer, name: string): string | undefined {
+function single(answer: ServiceAnswer, name: string): string | undefined {
   const value = answer.headers[name.toLowerCase()] ?? '';
   return typeof value === 'string' ? fieldText(trimOws(value)) : undefined;
 }

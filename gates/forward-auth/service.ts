@@ -10,7 +10,7 @@ const MAX_HEAD_BYTES = 16_384;
 const MAX_BODY_BYTES = 65_536;
 
 /** What the service said. */
-export interface Answer {
+export interface ServiceAnswer {
   readonly status: number;
   /** Lower case names; a list is a field that came several times. */
   readonly headers: Readonly<Record<string, string | string[] | undefined>>;
@@ -18,7 +18,7 @@ export interface Answer {
 
 export interface Service {
   /** Rejects without a complete answer within `timeout_ms`, or when `signal` aborts. */
-  ask(question: Question, signal: AbortSignal): Promise<Answer>;
+  ask(question: Question, signal: AbortSignal): Promise<ServiceAnswer>;
   /** Cuts the connections; open questions reject. */
   close(): Promise<void>;
 }

@@ -1,12 +1,14 @@
 import { hash, X509Certificate } from 'node:crypto';
 import { type Fault, malformed } from './codes.js';
 import { DerError } from './der.js';
-import type { Chain } from './encoding.js';
+import type { CertificateChain } from './encoding.js';
 import { OID, readTbs, type Tbs } from './extensions.js';
 import { readSans, type San } from './sans.js';
 
 /** What one header value holds: certificates in DER, the client's first, or a trusted hop's text about it. */
-export type Evidence = { readonly kind: 'chain'; readonly chain: Chain } | { readonly kind: 'text'; readonly names: ClientNames };
+export type Evidence =
+  | { readonly kind: 'chain'; readonly chain: CertificateChain }
+  | { readonly kind: 'text'; readonly names: ClientNames };
 
 /** What is known of the client: from its certificate's own bytes or, where an option says so, from a trusted hop's text. */
 export interface ClientNames {

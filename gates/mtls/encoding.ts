@@ -4,7 +4,7 @@ import { type Fault, malformed } from './codes.js';
 export const MAX_CHAIN = 8;
 
 /** At least one certificate in DER, the client's own first. */
-export type Chain = readonly [Buffer, ...Buffer[]];
+export type CertificateChain = readonly [Buffer, ...Buffer[]];
 
 /** Base64 in its one canonical form (RFC 4648 section 4, padded): Node's decoder alone would skip what it does not know. */
 export function fromBase64(text: string): Buffer | Fault {
@@ -22,7 +22,7 @@ export function fromPercent(text: string): string | Fault {
 }
 
 /** Reads PEM that is nothing but `CERTIFICATE` blocks (RFC 7468 section 5.1, strict): no text beside them, at most MAX_CHAIN. */
-export function fromPem(text: string): Chain | Fault {
+export function fromPem(text: string): CertificateChain | Fault {
   const chain: Buffer[] = [];
   let body: string | undefined;
   for (const line of text.split('\n')) {
@@ -44,13 +44,13 @@ export function fromPem(text: string): Chain | Fault {
 }
 
 /** URL-encoded PEM, as nginx, Envoy and AWS write it. */
-export function fromPercentPem(text: string): Chain | Fault {
+export function fromPercentPem(text: string): CertificateChain | Fault {
   const pem = fromPercent(text);
   return typeof pem === 'string' ? fromPem(pem) : pem;
 }
 
 /** The only certificate of a chain; a second one is a fault. */
-export function single(chain: Chain | Fault): Chain | Fault {
+export function single(chain: CertificateChain | Fault): CertificateChain | Fault {
   return Array.isArray(chain) && chain.length > 1 ? malformed('There is more than one certificate.') : chain;
 }
 

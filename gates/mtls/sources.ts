@@ -1,7 +1,7 @@
 import type { RequestHead } from 'portcullis/gate';
 import type { Evidence } from './certificate.js';
 import { Fault, malformed } from './codes.js';
-import { type Chain, fromBase64, fromPercentPem, MAX_CHAIN, single } from './encoding.js';
+import { type CertificateChain, fromBase64, fromPercentPem, MAX_CHAIN, single } from './encoding.js';
 import type { MtlsOptions } from './options.js';
 import { readXfcc } from './xfcc.js';
 
@@ -129,7 +129,7 @@ function createTraefik(): Source {
   };
 }
 
-function fromList(text: string): Chain | Fault {
+function fromList(text: string): CertificateChain | Fault {
   const parts = text.split(',', MAX_CHAIN + 1);
   if (parts.length > MAX_CHAIN) return malformed(`There are more than ${MAX_CHAIN} certificates.`);
   const chain: Buffer[] = [];
@@ -155,7 +155,7 @@ export interface Source {
 }
 
 /** A decoded chain as evidence; a fault stays one. */
-function toEvidence(chain: Chain | Fault): Evidence | Fault {
+function toEvidence(chain: CertificateChain | Fault): Evidence | Fault {
   return chain instanceof Fault ? chain : { kind: 'chain', chain };
 }
 

@@ -1,7 +1,7 @@
 import { fieldText } from 'portcullis/gate';
 import { type Evidence, thumbprint } from './certificate.js';
 import { Fault, malformed } from './codes.js';
-import { type Chain, fromPercentPem, single } from './encoding.js';
+import { type CertificateChain, fromPercentPem, single } from './encoding.js';
 import type { San } from './sans.js';
 
 /** One element of `x-forwarded-client-cert`, added by one proxy: the values of each key, in lower case, one per occurrence. */
@@ -120,7 +120,7 @@ function readElement(element: XfccElement, text_identity: boolean): Evidence | F
 }
 
 /** Cert when it was sent, else Chain, whose first certificate is the same one. */
-function readChain(cert: string | undefined, chain: string | undefined): Chain | undefined | Fault {
+function readChain(cert: string | undefined, chain: string | undefined): CertificateChain | undefined | Fault {
   if (cert === undefined && chain === undefined) return undefined;
   const leaf = cert === undefined ? undefined : single(fromPercentPem(cert));
   const all = chain === undefined ? undefined : fromPercentPem(chain);

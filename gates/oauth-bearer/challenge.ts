@@ -51,21 +51,21 @@ export const codes = {
 } as const;
 
 type Code = keyof typeof codes;
-type Refusal = Extract<GateDecision, { kind: 'refuse' }>;
+type TokenRefusal = Extract<GateDecision, { kind: 'refuse' }>;
 
 /** Every refusal of one gate instance: status, code and exactly one challenge unless stated (RFC 6750 section 3, RFC 9728 section 5.1). */
 export interface Challenges {
-  required(scopes: readonly string[]): Refusal;
-  malformed(why: string, scopes: readonly string[]): Refusal;
-  invalid(scheme: 'Bearer' | 'DPoP', why: string, scopes: readonly string[]): Refusal;
+  required(scopes: readonly string[]): TokenRefusal;
+  malformed(why: string, scopes: readonly string[]): TokenRefusal;
+  invalid(scheme: 'Bearer' | 'DPoP', why: string, scopes: readonly string[]): TokenRefusal;
   /** 431 without a challenge, so that no client logs in again for the same token. */
-  tooLong(what: 'token' | 'proof'): Refusal;
+  tooLong(what: 'token' | 'proof'): TokenRefusal;
   /** `about`: as in `GateDecision`; `call` when the token has every scope but those that this call asks for. */
-  insufficient(scheme: 'Bearer' | 'DPoP', scopes: readonly string[], about: 'call' | 'caller'): Refusal;
-  proof(why: string, scopes: readonly string[]): Refusal;
-  nonce(nonce: string, scopes: readonly string[]): Refusal;
+  insufficient(scheme: 'Bearer' | 'DPoP', scopes: readonly string[], about: 'call' | 'caller'): TokenRefusal;
+  proof(why: string, scopes: readonly string[]): TokenRefusal;
+  nonce(nonce: string, scopes: readonly string[]): TokenRefusal;
   /** 503 without a challenge, so that no client throws a good token away. */
-  unavailable(retry_after_s: number): Refusal;
+  unavailable(retry_after_s: number): TokenRefusal;
 }
 
 /**
@@ -120,7 +120,7 @@ function scope(scopes: readonly string[]): Parameter {
   return ['scope', scopes.join(' ')];
 }
 
-function refuse(code: Code, message: string, headers: HeaderInit): Refusal {
+function refuse(code: Code, message: string, headers: HeaderInit): TokenRefusal {
   const status: RefuseStatus = codes[code].status;
   return { kind: 'refuse', status, code, message, headers: { ...headers, 'cache-control': 'no-store' } };
 }

@@ -41,11 +41,11 @@ export function declareGauges(metrics: Metrics, listener: Listener, runtimes: ()
         : [],
     ),
   );
-  const executors = (key: 'running' | 'queued' | 'abandoned') => () =>
+  const executors = (key: 'running' | 'queued' | 'orphaned') => () =>
     live().flatMap((runtime) => ('load' in runtime ? [{ value: runtime.load[key], labels: { runtime: runtime.name } }] : []));
   metrics.gauge('executor_running', '', ['runtime'], executors('running'));
   metrics.gauge('executor_queued', '', ['runtime'], executors('queued'));
-  metrics.gauge('executor_abandoned', '', ['runtime'], executors('abandoned'));
+  metrics.gauge('executor_abandoned', '', ['runtime'], executors('orphaned'));
   const peers = (read: (peers: PeerRuntime['peers']) => number) => () =>
     live().flatMap((runtime) => ('peers' in runtime ? [{ value: read(runtime.peers), labels: { runtime: runtime.name } }] : []));
   const resident = ({ pids }: PeerRuntime['peers']): number => pids.reduce((sum, pid) => sum + residentBytes(pid), 0);

@@ -11,7 +11,7 @@ export type AdHocConfig =
   | { readonly kind: 'command'; readonly command: string; readonly args: readonly string[] }
   | { readonly kind: 'file'; readonly file: string };
 
-export interface FrontedOptions {
+export interface AdHocOptions {
   readonly host?: string;
   readonly port?: number;
   readonly opsPort?: number;
@@ -20,23 +20,23 @@ export interface FrontedOptions {
 }
 
 /** A config for servers that were named on the command line: public routes on loopback. */
-export function frontedConfig(fronted: AdHocConfig, options: FrontedOptions, io: RunIo): LoadedConfig {
+export function loadAdHocConfig(adHoc: AdHocConfig, options: AdHocOptions, io: RunIo): LoadedConfig {
   const listener = { host: options.host ?? '127.0.0.1', port: options.port ?? 8080 };
   const places = { listener, ops: { port: options.opsPort ?? 9090 } };
-  const { folder, env, ...parts } = partsOf(fronted, options, places, io);
+  const { folder, env, ...parts } = partsOf(adHoc, options, places, io);
   return resolveConfig({ ...places, ...parts }, { env, folder });
 }
 
-function partsOf(fronted: AdHocConfig, options: FrontedOptions, places: object, io: RunIo) {
-  if (fronted.kind === 'file') {
-    const { runtimes, routes, notes, folder } = readMcpServers(fronted.file, io, { places, unset: 'refuse' });
+function partsOf(adHoc: AdHocConfig, options: AdHocOptions, places: object, io: RunIo) {
+  if (adHoc.kind === 'file') {
+    const { runtimes, routes, notes, folder } = readMcpServers(adHoc.file, io, { places, unset: 'refuse' });
     for (const note of notes) io.stderr(`note: ${note}\n`);
     return { runtimes, routes, folder, env: io.env };
   }
   const server =
-    fronted.kind === 'url'
-      ? { kind: 'proxied', url: checkedUrl(fronted.url) }
-      : { kind: 'stdio', command: literal(fronted.command), args: fronted.args.map(literal), env: variables(options.env ?? [], io) };
+    adHoc.kind === 'url'
+      ? { kind: 'proxied', url: checkedUrl(adHoc.url) }
+      : { kind: 'stdio', command: literal(adHoc.command), args: adHoc.args.map(literal), env: variables(options.env ?? [], io) };
   return { runtimes: { server }, routes: [{ path: '/mcp', public: true, runtime: 'server' }], folder: io.cwd, env: {} };
 }
 

@@ -1,13 +1,13 @@
 import { type Command, InvalidArgumentError, Option } from 'commander';
 import type { LoadedConfig } from '../config/load.js';
-import { type AdHocConfig, type FrontedOptions, frontedConfig } from './ad-hoc-config.js';
+import { type AdHocConfig, type AdHocOptions, loadAdHocConfig } from './ad-hoc-config.js';
 import { loadCheckedConfig } from './checked-config.js';
 import { type ConfigOption, withConfigOption } from './config-option.js';
 import { CliExit, EXIT } from './exit.js';
 import type { RunIo } from './run-io.js';
 import { serveUntilSignal } from './serve.js';
 
-interface RunOptions extends ConfigOption, FrontedOptions {
+interface RunOptions extends ConfigOption, AdHocOptions {
   readonly mcpServers?: string;
 }
 
@@ -30,15 +30,15 @@ export function registerRun(program: Command, io: RunIo): void {
       ),
     )
     .action(async (server: readonly string[], options: RunOptions) => {
-      const fronted = toFronted(server, options, afterDashes(program));
-      if (fronted !== undefined) return serveUntilSignal(frontedConfig(fronted, options, io), io);
+      const adHoc = toAdHocConfig(server, options, afterDashes(program));
+      if (adHoc !== undefined) return serveUntilSignal(loadAdHocConfig(adHoc, options, io), io);
       const reread = (): Promise<LoadedConfig> => loadCheckedConfig(options, io);
       await serveUntilSignal(await reread(), io, { reread });
     });
 }
 
 /** What is to be served without a config file; undefined: there is one. */
-function toFronted(server: readonly string[], options: RunOptions, after_dashes: boolean): AdHocConfig | undefined {
+function toAdHocConfig(server: readonly string[], options: RunOptions, after_dashes: boolean): AdHocConfig | undefined {
   const { config, mcpServers, host, port, opsPort, env } = options;
   const usage = (message: string) => new CliExit(EXIT.usage, `error: ${message}`);
   const ways = [config, mcpServers, server[0]].filter((way) => way !== undefined);

@@ -31,7 +31,7 @@ export interface Asking {
   readonly onEvent?: ((method: string, params: JsonObject) => void) | undefined;
 }
 
-interface Waiting {
+interface PendingReply {
   readonly asking: Asking;
   /** Aborts when the caller no longer waits. */
   readonly signal: AbortSignal;
@@ -49,7 +49,7 @@ interface Waiting {
 export class JsonRpcConnection {
   readonly #driver: TransportDriver;
   readonly #deps: LinkDeps;
-  readonly #waiting = new Map<number, Waiting>();
+  readonly #waiting = new Map<number, PendingReply>();
   /** Questions of the server that callbacks are answering. */
   #questions = 0;
   #idle: () => void = () => undefined;
@@ -134,7 +134,7 @@ export class JsonRpcConnection {
     this.#lose(end);
   }
 
-  #wait(id: number, asking: Asking, resolve: (result: JsonObject) => void, reject: (error: ClientError) => void): Waiting {
+  #wait(id: number, asking: Asking, resolve: (result: JsonObject) => void, reject: (error: ClientError) => void): PendingReply {
     const { clock } = this.#deps;
     const { method, timeout_ms, signal } = asking;
     const abort = new AbortController();
@@ -178,7 +178,7 @@ export class JsonRpcConnection {
     };
   }
 
-  #send(id: number, { asking, signal, settle }: Waiting): void {
+  #send(id: number, { asking, signal, settle }: PendingReply): void {
     const { method, headers, timeout_ms, timeout_max_ms } = asking;
     const params = asking.onProgress === undefined ? asking.params : withToken(asking.params, id);
     const message: WireMessage = { jsonrpc: '2.0', id, method, params };

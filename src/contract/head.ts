@@ -19,7 +19,7 @@ export interface PeerTls {
 }
 
 /** The other end of the connection. */
-export interface Peer {
+export interface RemoteAddress {
   /** Address of the TCP peer; an IPv4-mapped IPv6 address is written as IPv4. */
   readonly address: string;
   /** True when `address` is in `listener.trusted_proxies`: only then are its forwarded headers believed. */
@@ -40,7 +40,7 @@ export interface RequestHead {
   /** Text after `?`, without it; empty when there is none. */
   readonly query: string;
   readonly headers: HeaderView;
-  readonly peer: Peer;
+  readonly peer: RemoteAddress;
   /** What the MCP headers claim. Binding for the modern era: the body is compared with it after the gates. */
   readonly claims: Claims;
   /** Milliseconds since the epoch. */

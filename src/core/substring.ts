@@ -1,6 +1,6 @@
 /**
  * A text that is looked for in others, from either end, in time linear in what is looked through (Knuth, Morris, Pratt): `indexOf` is
- * not, for needles that repeat themselves. Positions are where the needle begins; -1: it is not there. What begins within a
+ * not, for substrings that repeat themselves. Positions are where the substring begins; -1: it is not there. What begins within a
  * percent-encoded character is not there.
  */
 export class Substring {
@@ -29,7 +29,7 @@ export class Substring {
     return uri.endsWith(this.#text) ? uri.length - this.length : -1;
   }
 
-  /** The first that begins at `from` or later and ends at `end` or earlier. The needle must not be empty. */
+  /** The first that begins at `from` or later and ends at `end` or earlier. The substring must not be empty. */
   findFirst(uri: string, from: number, end: number): number {
     const text = this.#text;
     const borders = this.#borders;
@@ -45,7 +45,7 @@ export class Substring {
     return -1;
   }
 
-  /** The last that ends at `end` or earlier. The needle must not be empty. */
+  /** The last that ends at `end` or earlier. The substring must not be empty. */
   findLast(uri: string, end: number): number {
     const text = this.#reversed;
     const borders = this.#reversedBorders;

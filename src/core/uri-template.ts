@@ -23,13 +23,13 @@ export interface UriTemplate {
  */
 export function compileTemplate(template: string): UriTemplate {
   const { literals, variables } = parse(template);
-  const needles = literals.map((literal) => new Substring(literal));
+  const substrings = literals.map((literal) => new Substring(literal));
   const reserved = variables.findIndex((variable) => variable.reserved);
   const names = Object.freeze(variables.map((variable) => variable.name));
   return Object.freeze({
     variables: names,
     match: (uri: string) => {
-      const spans = findSpans(uri, needles, reserved);
+      const spans = findSpans(uri, substrings, reserved);
       return spans === undefined ? undefined : toValues(uri, spans, variables);
     },
     expand: (values: Readonly<Record<string, string>>) =>
@@ -95,26 +95,26 @@ function toLiteral(text: string): string {
 }
 
 /** From and to of each variable's value, flat; undefined: the literals are not there. */
-function findSpans(uri: string, needles: readonly Substring[], reserved: number): readonly number[] | undefined {
-  const split = reserved < 0 ? needles.length - 1 : reserved + 1;
+function findSpans(uri: string, substrings: readonly Substring[], reserved: number): readonly number[] | undefined {
+  const split = reserved < 0 ? substrings.length - 1 : reserved + 1;
   const right: number[] = [];
   let end = uri.length;
-  for (let i = needles.length - 1; i >= split; i--) {
-    const needle = needles[i] as Substring;
-    const found = i === needles.length - 1 ? needle.atEnd(uri) : needle.findLast(uri, end - 1);
+  for (let i = substrings.length - 1; i >= split; i--) {
+    const substring = substrings[i] as Substring;
+    const found = i === substrings.length - 1 ? substring.atEnd(uri) : substring.findLast(uri, end - 1);
     if (found < 0) return undefined;
-    right.push(found + needle.length, found);
+    right.push(found + substring.length, found);
     end = found;
   }
   right.reverse().pop();
   const left: number[] = [];
   let from = 0;
   for (let i = 0; i < split; i++) {
-    const needle = needles[i] as Substring;
-    const found = i === 0 ? needle.atStart(uri) : needle.findFirst(uri, from + 1, end);
+    const substring = substrings[i] as Substring;
+    const found = i === 0 ? substring.atStart(uri) : substring.findFirst(uri, from + 1, end);
     if (found < 0) return undefined;
-    left.push(found, found + needle.length);
-    from = found + needle.length;
+    left.push(found, found + substring.length);
+    from = found + substring.length;
   }
   left.shift();
   return [...left, ...right];

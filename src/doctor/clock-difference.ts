@@ -1,7 +1,7 @@
 import type { Clock } from '../contract/clock.js';
 import type { Egress } from '../contract/egress.js';
 import { type Check, type Finding, ok, warn } from './check.js';
-import { knock } from './http-check.js';
+import { runHttpCheck } from './http-check.js';
 
 /** Where a time can be asked for. */
 export interface TimeSource {
@@ -46,7 +46,7 @@ async function ask(
 ): Promise<{ readonly host: string; readonly off_ms: number } | undefined> {
   try {
     const before = clock.now_ms();
-    const { headers } = await knock(url, { method: 'OPTIONS', ca, egress }, signal);
+    const { headers } = await runHttpCheck(url, { method: 'OPTIONS', ca, egress }, signal);
     const theirs = Date.parse(String(headers.date));
     if (Number.isNaN(theirs)) return undefined;
     const ours = (before + clock.now_ms()) / 2;

@@ -11,7 +11,7 @@ export interface HttpCheck {
   readonly egress?: Egress | undefined;
 }
 
-export interface KnockAnswer {
+export interface HttpCheckReply {
   readonly status: number;
   readonly headers: Readonly<Record<string, string | readonly string[] | undefined>>;
   /** At most the first 64 KiB, without a byte order mark. */
@@ -22,7 +22,7 @@ const MAX_BODY_BYTES = 65_536;
 const utf8 = new TextDecoder();
 
 /** Sends one request on its own connection, TLS verified, no redirect followed. Rejects with Node's or undici's error. */
-export async function knock(url: string, asked: HttpCheck, signal: AbortSignal): Promise<KnockAnswer> {
+export async function runHttpCheck(url: string, asked: HttpCheck, signal: AbortSignal): Promise<HttpCheckReply> {
   const { method = 'GET', headers = {}, body = null, ca, egress } = asked;
   const connect = buildConnector(ca === undefined ? {} : { ca });
   const agent = new Agent({ pipelining: 0, connect: egress?.connector(connect) ?? connect });

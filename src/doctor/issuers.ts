@@ -5,7 +5,7 @@ import { createFileSource, createRemoteSource } from '../../gates/oauth-bearer/k
 import type { LoadedConfig } from '../config/load.js';
 import { type Egress, NO_PROXY } from '../contract/egress.js';
 import { type Check, type Finding, fail, ok, warn } from './check.js';
-import { knock, viaProxy, whyUnreachable } from './http-check.js';
+import { runHttpCheck, viaProxy, whyUnreachable } from './http-check.js';
 import { type LoginServers, loginServers, lookAtLogin } from './login.js';
 
 /** An issuer that a gate trusts, and where its keys are. */
@@ -135,7 +135,7 @@ function checkService(name: string, url: string, ca: string | undefined, egress:
     name,
     async run(signal) {
       try {
-        const { status } = await knock(url, { method: 'OPTIONS', ca, egress }, signal);
+        const { status } = await runHttpCheck(url, { method: 'OPTIONS', ca, egress }, signal);
         return [ok(name, `answers (${status})${viaProxy(url, egress)}`)];
       } catch (error) {
         signal.throwIfAborted();

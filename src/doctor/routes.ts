@@ -7,8 +7,8 @@ import { terminatorHeaders } from '../explain/terminator.js';
 import type { TunnelEgress } from '../upstream/egress.js';
 import { type Check, type Finding, fail, ok, runChecks } from './check.js';
 import { ChildEnds } from './child-ends.js';
-import { knock } from './http-check.js';
-import { type Door, knockAtDoor, shakeHands, standIn } from './synthetic-client.js';
+import { runHttpCheck } from './http-check.js';
+import { type CheckedEndpoint, checkChallenge, createEmbeddedGateway, shakeHands } from './synthetic-client.js';
 
 export interface Credentials {
   readonly token: string | undefined;
@@ -33,7 +33,7 @@ export async function checkRoutes(
   stop: AbortSignal,
 ): Promise<readonly Finding[]> {
   const ends = new ChildEnds();
-  const gateway = standIn(loaded, credentials.certificate !== undefined, ends.log, credentials.egress);
+  const gateway = createEmbeddedGateway(loaded, credentials.certificate !== undefined, ends.log, credentials.egress);
   // Children are ended before the process is.
   stop.addEventListener('abort', () => void gateway.close());
   try {
@@ -47,7 +47,7 @@ export async function checkRoutes(
   }
 }
 
-async function start(gateway: ReturnType<typeof standIn>): Promise<readonly Finding[]> {
+async function start(gateway: ReturnType<typeof createEmbeddedGateway>): Promise<readonly Finding[]> {
   try {
     await gateway.start();
     return [ok('gateway', 'gates and runtimes open')];
@@ -74,7 +74,7 @@ function checkRoute(
     name,
     async run(signal) {
       if (kind === 'http') return [await checkPlain(name, base + path, signal)];
-      const door: Door = {
+      const endpoint: CheckedEndpoint = {
         name,
         url: base + path,
         resource: routeUrl(route, publicUrl(loaded.config)),
@@ -84,26 +84,31 @@ function checkRoute(
         headers: credentials.headers,
         added: certificate === undefined ? {} : pairs(terminatorHeaders(loaded.config, certificate)),
       };
-      return visit(door, clock, timeout_ms, signal);
+      return checkEndpoint(endpoint, clock, timeout_ms, signal);
     },
   };
 }
 
-/** Everything that can be asked at one door. */
-export async function visit(door: Door, clock: Clock, timeout_ms: number, signal: AbortSignal): Promise<readonly Finding[]> {
-  const { findings, open } = await knockAtDoor(door, signal);
+/** Everything that can be asked at one endpoint. */
+export async function checkEndpoint(
+  endpoint: CheckedEndpoint,
+  clock: Clock,
+  timeout_ms: number,
+  signal: AbortSignal,
+): Promise<readonly Finding[]> {
+  const { findings, open } = await checkChallenge(endpoint, signal);
   if (findings.some(({ verdict }) => verdict === 'fail')) return findings;
-  const eras = await Promise.all((['modern', 'legacy'] as const).map((era) => shakeHands(door, era, open, clock, timeout_ms, signal)));
+  const eras = await Promise.all((['modern', 'legacy'] as const).map((era) => shakeHands(endpoint, era, open, clock, timeout_ms, signal)));
   if (eras.every(({ message }) => message.endsWith('does not speak this era')))
     return [
       ...findings,
-      fail(`${door.name} handshake`, 'the server behind speaks MCP in neither era', 'Look at the URL or command of its runtime.'),
+      fail(`${endpoint.name} handshake`, 'the server behind speaks MCP in neither era', 'Look at the URL or command of its runtime.'),
     ];
   return [...findings, ...eras];
 }
 
 async function checkPlain(name: string, url: string, signal: AbortSignal): Promise<Finding> {
-  const { status } = await knock(url, {}, signal);
+  const { status } = await runHttpCheck(url, {}, signal);
   if (status < 500) return ok(name, `plain HTTP answers ${status}`);
   return fail(name, `plain HTTP answers ${status}`, 'Look at the service behind; the log of the gateway says more.');
 }

@@ -6,10 +6,10 @@ import type { Log } from '../contract/log.js';
 import { assembleGateway, type Gateway } from '../gateway.js';
 import { DIRECT, type TunnelEgress } from '../upstream/egress.js';
 import { type Finding, fail, ok } from './check.js';
-import { knock, whyUnreachable } from './http-check.js';
+import { runHttpCheck, whyUnreachable } from './http-check.js';
 
 /** A route as a client meets it. */
-export interface Door {
+export interface CheckedEndpoint {
   /** For the names of the findings. */
   readonly name: string;
   /** Where it is dialled from here. */
@@ -26,20 +26,24 @@ export interface Door {
 }
 
 /** How a client without credentials is met: admitted, or refused with a challenge whose discovery document is right. */
-export async function knockAtDoor(
-  door: Door,
+export async function checkChallenge(
+  endpoint: CheckedEndpoint,
   signal: AbortSignal,
 ): Promise<{ readonly findings: readonly Finding[]; readonly open: boolean }> {
-  const check = `${door.name} challenge`;
+  const check = `${endpoint.name} challenge`;
   try {
-    const answer = await knock(door.url, { method: 'POST', headers: { ...CALL, ...door.added }, body: PING, ca: door.ca }, signal);
+    const answer = await runHttpCheck(
+      endpoint.url,
+      { method: 'POST', headers: { ...CALL, ...endpoint.added }, body: PING, ca: endpoint.ca },
+      signal,
+    );
     const challenge = String(answer.headers['www-authenticate'] ?? '');
     if (answer.status === 401) {
       const document = /resource_metadata="([^"]+)"/.exec(challenge)?.[1];
       if (document !== undefined) {
         const findings = [
           ok(check, 'asks for a token, and names its discovery document'),
-          await readDocument(door, door.document ?? document, signal),
+          await readDocument(endpoint, endpoint.document ?? document, signal),
         ];
         return { findings, open: false };
       }
@@ -63,16 +67,16 @@ export async function knockAtDoor(
 }
 
 /** The RFC 9728 document: JSON whose resource is the URL that clients dial, with an authorization server. */
-async function readDocument(door: Door, url: string, signal: AbortSignal): Promise<Finding> {
-  const check = `${door.name} discovery`;
+async function readDocument(endpoint: CheckedEndpoint, url: string, signal: AbortSignal): Promise<Finding> {
+  const check = `${endpoint.name} discovery`;
   try {
-    const { status, body } = await knock(url, { headers: { accept: 'application/json' }, ca: door.ca }, signal);
+    const { status, body } = await runHttpCheck(url, { headers: { accept: 'application/json' }, ca: endpoint.ca }, signal);
     if (status !== 200) return fail(check, `${url} answers ${status}`, 'Route /.well-known/oauth-protected-resource to the gateway too.');
     const { resource, authorization_servers } = JSON.parse(body) as { resource?: unknown; authorization_servers?: unknown };
-    if (door.resource !== undefined && resource !== door.resource)
+    if (endpoint.resource !== undefined && resource !== endpoint.resource)
       return fail(
         check,
-        `names ${String(resource)} as resource, and clients dial ${door.resource}`,
+        `names ${String(resource)} as resource, and clients dial ${endpoint.resource}`,
         'Set listener.public_url to what clients dial; they refuse another resource.',
       );
     if (!Array.isArray(authorization_servers) || authorization_servers.length === 0)
@@ -88,18 +92,18 @@ async function readDocument(door: Door, url: string, signal: AbortSignal): Promi
 
 /** Shakes hands in one era. `open`: the route asks for no credentials. */
 export async function shakeHands(
-  door: Door,
+  endpoint: CheckedEndpoint,
   era: 'modern' | 'legacy',
   open: boolean,
   clock: Clock,
   timeout_ms: number,
   signal: AbortSignal,
 ): Promise<Finding> {
-  const check = `${door.name} ${era}`;
-  const headers = { ...door.headers, ...door.added };
-  const armed = door.token !== undefined || Object.keys(headers).length > 0;
+  const check = `${endpoint.name} ${era}`;
+  const headers = { ...endpoint.headers, ...endpoint.added };
+  const armed = endpoint.token !== undefined || Object.keys(headers).length > 0;
   if (!open && !armed) return ok(check, 'not tried: the gates ask for credentials; give --token-file, --certificate or --header');
-  const { url: http, token, ca } = door;
+  const { url: http, token, ca } = endpoint;
   try {
     const client = await connect(
       { http, headers, ...(token === undefined ? {} : { bearer: token }), ...(ca === undefined ? {} : { ca }) },
@@ -143,7 +147,7 @@ const PING = '{"jsonrpc":"2.0","id":1,"method":"ping"}';
  * and every `Host`. The URL that clients use for it is unchanged, so that audiences are checked as in production. `terminated`: this
  * machine is believed as the TLS terminator is.
  */
-export function standIn(loaded: LoadedConfig, terminated: boolean, log: Log, egress: TunnelEgress = DIRECT): Gateway {
+export function createEmbeddedGateway(loaded: LoadedConfig, terminated: boolean, log: Log, egress: TunnelEgress = DIRECT): Gateway {
   const { config } = loaded;
   const { tls: _, ...listener } = config.listener;
   const { audit: __, ...telemetry } = config.telemetry;

@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import type { Config } from '../config/schema/config.js';
 import { type Egress, NO_PROXY } from '../contract/egress.js';
 import { type Check, fail, ok } from './check.js';
-import { knock, viaProxy, whyUnreachable } from './http-check.js';
+import { runHttpCheck, viaProxy, whyUnreachable } from './http-check.js';
 
 /** An HTTP server behind the gateway. */
 export interface UpstreamPlace {
@@ -19,7 +19,7 @@ export function checkUpstreams(config: Config, egress: Egress = NO_PROXY): reado
       name,
       async run(signal) {
         try {
-          const { status } = await knock(url, { method: 'OPTIONS', ca, egress }, signal);
+          const { status } = await runHttpCheck(url, { method: 'OPTIONS', ca, egress }, signal);
           const tls = url.toLowerCase().startsWith('https:') ? ', TLS verified' : '';
           return [ok(name, `answers at ${url} (${status}${tls}${viaProxy(url, egress)})`)];
         } catch (error) {

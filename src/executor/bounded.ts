@@ -1,5 +1,5 @@
 import type { Clock } from '../contract/clock.js';
-import { Deadlines, Drain, Owners } from './endings.js';
+import { AbortSignals, Deadlines, ExecutorDrain } from './endings.js';
 import {
   CANCELLED,
   type CancelReason,
@@ -17,7 +17,7 @@ import {
   Token,
   toFault,
 } from './executor.js';
-import { FairQueue, type Place } from './fair-queue.js';
+import { FairQueue, type QueuePlace } from './fair-queue.js';
 
 /**
  * A new, empty executor. It owns at most one timer.
@@ -28,7 +28,7 @@ import { FairQueue, type Place } from './fair-queue.js';
  * import { createExecutor, systemClock } from 'portcullis/server';
  *
  * const executor = createExecutor({ clock: systemClock, max_concurrency: 2, max_queue: 10 });
- * assert.equal(await executor.submit(() => 42, { scope: 'jobs', id: '1', share: 'me', deadline_ms: 1_000 }), 42);
+ * assert.equal(await executor.submit(() => 42, { scope: 'jobs', id: '1', fairness_key: 'me', deadline_ms: 1_000 }), 42);
  * await executor.drain(1_000);
  * ```
  */
@@ -37,7 +37,7 @@ export function createExecutor(options: ExecutorOptions): Executor {
     {
       max_concurrency: toCount('max_concurrency', options.max_concurrency ?? 32),
       max_queue: toCount('max_queue', options.max_queue ?? 256),
-      max_abandoned: toCount('max_abandoned', options.max_abandoned ?? 1024),
+      max_orphaned: toCount('max_orphaned', options.max_orphaned ?? 1024),
     },
     options.clock,
   );
@@ -51,23 +51,23 @@ function toCount(name: string, value: number): number {
 interface Bounds {
   readonly max_concurrency: number;
   readonly max_queue: number;
-  readonly max_abandoned: number;
+  readonly max_orphaned: number;
 }
 
 /**
  * The executor. A job is in `#scopes` and, if it has one, under its deadline exactly while its caller waits; `#end` and `#settle` are the only ways
- * out. At all times `running + abandoned <= max_concurrency + max_abandoned`, and nothing waits while a slot is free.
+ * out. At all times `running + orphaned <= max_concurrency + max_orphaned`, and nothing waits while a slot is free.
  */
 class BoundedExecutor implements Executor {
   readonly #bounds: Bounds;
   readonly #clock: Clock;
-  readonly #queue: FairQueue<Job>;
+  readonly #queue: FairQueue<BoundedJob>;
   readonly #scopes = new Scopes();
-  readonly #deadlines: Deadlines<Job>;
-  readonly #owners = new Owners<Job>((job) => this.#end(job, 'owner'));
+  readonly #deadlines: Deadlines<BoundedJob>;
+  readonly #abortSignals = new AbortSignals<BoundedJob>((job) => this.#end(job, 'owner'));
   #running = 0;
-  #abandoned = 0;
-  #drain: Drain | undefined;
+  #orphaned = 0;
+  #drain: ExecutorDrain | undefined;
 
   constructor(bounds: Bounds, clock: Clock) {
     this.#bounds = bounds;
@@ -77,17 +77,17 @@ class BoundedExecutor implements Executor {
   }
 
   get load(): ExecutorLoad {
-    return { running: this.#running, queued: this.#queue.size, abandoned: this.#abandoned };
+    return { running: this.#running, queued: this.#queue.size, orphaned: this.#orphaned };
   }
 
   submit<T>(work: (token: CancelToken) => Promise<T> | T, options: SubmitOptions): Promise<T> {
     const refused = this.#refusal(options);
     if (refused !== undefined) return Promise.reject(refused);
     const starts = this.#hasSlot();
-    const job = new Job(options, starts ? 'granted' : 'queued');
+    const job = new BoundedJob(options, starts ? 'granted' : 'queued');
     if (starts) this.#running += 1;
     else {
-      job.place = this.#queue.push(options.share, job, (displaced) => this.#displace(displaced));
+      job.place = this.#queue.push(options.fairness_key, job, (displaced) => this.#displace(displaced));
       if (job.place === undefined) return Promise.reject(OVERLOADED);
     }
     const answer = new Promise<T>((resolve, reject) => {
@@ -108,7 +108,7 @@ class BoundedExecutor implements Executor {
   }
 
   drain(deadline_ms: number): Promise<Drained> {
-    this.#drain ??= new Drain(this.#clock, () => {
+    this.#drain ??= new ExecutorDrain(this.#clock, () => {
       for (const job of this.#scopes.all()) this.#end(job, 'shutdown');
     });
     const { result } = this.#drain;
@@ -121,27 +121,27 @@ class BoundedExecutor implements Executor {
     if (this.#drain !== undefined) return SHUTDOWN;
     if (options.signal?.aborted === true) return CANCELLED;
     if (options.deadline_ms !== undefined && !(options.deadline_ms > 0)) return DEADLINE;
-    return this.#abandoned > this.#bounds.max_abandoned ? OVERLOADED : undefined;
+    return this.#orphaned > this.#bounds.max_orphaned ? OVERLOADED : undefined;
   }
 
   #hasSlot(): boolean {
-    const kept = this.#abandoned > this.#bounds.max_abandoned ? this.#abandoned - this.#bounds.max_abandoned : 0;
+    const kept = this.#orphaned > this.#bounds.max_orphaned ? this.#orphaned - this.#bounds.max_orphaned : 0;
     return this.#running + kept < this.#bounds.max_concurrency;
   }
 
-  #keep(job: Job, options: SubmitOptions): void {
+  #keep(job: BoundedJob, options: SubmitOptions): void {
     this.#scopes.add(job);
     if (options.deadline_ms !== undefined) this.#deadlines.add(job, options.deadline_ms);
-    if (options.signal !== undefined) job.disown = this.#owners.add(options.signal, job);
+    if (options.signal !== undefined) job.disown = this.#abortSignals.add(options.signal, job);
   }
 
-  #letGo(job: Job): void {
+  #letGo(job: BoundedJob): void {
     this.#scopes.remove(job);
     this.#deadlines.remove(job);
     job.disown();
   }
 
-  #start<T>(job: Job, work: (token: CancelToken) => Promise<T> | T): void {
+  #start<T>(job: BoundedJob, work: (token: CancelToken) => Promise<T> | T): void {
     if (job.state !== 'granted') return;
     job.state = 'running';
     try {
@@ -158,8 +158,8 @@ class BoundedExecutor implements Executor {
   }
 
   /** The callback returned. */
-  #settle(job: Job, tell: (value: unknown) => void, value: unknown): void {
-    if (job.state === 'abandoned') this.#abandoned -= 1;
+  #settle(job: BoundedJob, tell: (value: unknown) => void, value: unknown): void {
+    if (job.state === 'orphaned') this.#orphaned -= 1;
     else {
       this.#running -= 1;
       this.#letGo(job);
@@ -172,11 +172,11 @@ class BoundedExecutor implements Executor {
   }
 
   /** The caller no longer waits. */
-  #end(job: Job, reason: CancelReason): void {
-    if (job.state === 'abandoned' || job.state === 'ended') return;
-    if (job.state === 'queued') this.#queue.remove(job.place as NonNullable<Job['place']>);
+  #end(job: BoundedJob, reason: CancelReason): void {
+    if (job.state === 'orphaned' || job.state === 'ended') return;
+    if (job.state === 'queued') this.#queue.remove(job.place as NonNullable<BoundedJob['place']>);
     else this.#running -= 1;
-    if (job.state === 'running') this.#abandoned += 1;
+    if (job.state === 'running') this.#orphaned += 1;
     this.#giveUp(job, toFault(reason));
     if (reason === 'shutdown') this.#drain?.killed();
     else this.#drain?.finished();
@@ -185,19 +185,19 @@ class BoundedExecutor implements Executor {
     this.#checkDrain();
   }
 
-  #displace(job: Job): void {
+  #displace(job: BoundedJob): void {
     this.#giveUp(job, OVERLOADED);
   }
 
-  #giveUp(job: Job, fault: ExecutorFault): void {
-    job.state = job.state === 'running' ? 'abandoned' : 'ended';
+  #giveUp(job: BoundedJob, fault: ExecutorFault): void {
+    job.state = job.state === 'running' ? 'orphaned' : 'ended';
     this.#letGo(job);
     job.reject(fault);
   }
 
   #grantSlots(): void {
     while (this.#queue.size > 0 && this.#hasSlot()) {
-      const job = this.#queue.take() as Job;
+      const job = this.#queue.take() as BoundedJob;
       this.#running += 1;
       job.state = 'granted';
       job.grant();
@@ -212,13 +212,13 @@ class BoundedExecutor implements Executor {
 }
 
 /**
- * `granted`: a slot is taken, the work starts in the next microtask. `abandoned`: the caller was answered, the work goes on.
+ * `granted`: a slot is taken, the work starts in the next microtask. `orphaned`: the caller was answered, the work goes on.
  * A job moves forward only.
  */
-type JobState = 'queued' | 'granted' | 'running' | 'abandoned' | 'ended';
+type JobState = 'queued' | 'granted' | 'running' | 'orphaned' | 'ended';
 
 /** One submitted call, with what every structure of the executor needs to find and remove it at once. */
-class Job {
+class BoundedJob {
   readonly token = new Token();
   /** Of its scope and id. */
   readonly key: string;
@@ -229,11 +229,11 @@ class Job {
   grant: () => void = ignore;
   /** Takes the listener off the owner's signal. */
   disown: () => void = ignore;
-  place: Place<Job> | undefined = undefined;
+  place: QueuePlace<BoundedJob> | undefined = undefined;
   due_ms = 0;
   heap_at = -1;
-  previous_twin: Job | undefined = undefined;
-  next_twin: Job | undefined = undefined;
+  previous_twin: BoundedJob | undefined = undefined;
+  next_twin: BoundedJob | undefined = undefined;
 
   constructor(options: SubmitOptions, state: JobState) {
     this.key = toKey(options.scope, options.id);
@@ -243,11 +243,11 @@ class Job {
 
 function ignore(): void {}
 
-/** Every job that waits or runs, by (scope, id), in constant time. Jobs that share both are twins in one chain. */
+/** Every job that waits or runs, by (scope, id), in constant time. Jobs with the same pair are twins in one list. */
 class Scopes {
-  readonly #first = new Map<string, Job>();
+  readonly #first = new Map<string, BoundedJob>();
 
-  add(job: Job): void {
+  add(job: BoundedJob): void {
     const first = this.#first.get(job.key);
     if (first === undefined) {
       this.#first.set(job.key, job);
@@ -259,7 +259,7 @@ class Scopes {
     first.next_twin = job;
   }
 
-  remove(job: Job): void {
+  remove(job: BoundedJob): void {
     const { previous_twin: previous, next_twin: next } = job;
     if (next !== undefined) next.previous_twin = previous;
     if (previous !== undefined) previous.next_twin = next;
@@ -269,11 +269,11 @@ class Scopes {
     job.next_twin = undefined;
   }
 
-  find(key: string): readonly Job[] {
+  find(key: string): readonly BoundedJob[] {
     return twinsFrom(this.#first.get(key));
   }
 
-  all(): readonly Job[] {
+  all(): readonly BoundedJob[] {
     return [...this.#first.values()].flatMap(twinsFrom);
   }
 }
@@ -283,8 +283,8 @@ function toKey(scope: string, id: string): string {
   return `${scope.length} ${scope}${id}`;
 }
 
-function twinsFrom(first: Job | undefined): readonly Job[] {
-  const twins: Job[] = [];
+function twinsFrom(first: BoundedJob | undefined): readonly BoundedJob[] {
+  const twins: BoundedJob[] = [];
   for (let job = first; job !== undefined; job = job.next_twin) twins.push(job);
   return twins;
 }

@@ -1,6 +1,6 @@
 import type { Clock, Timer } from '../contract/clock.js';
 import type { Drained } from './executor.js';
-import { Chain, ListNode } from './fair-queue.js';
+import { LinkedList, ListNode } from './fair-queue.js';
 
 /** An entry of the deadline heap. `heap_at` is -1 while it is not in the heap. */
 export interface Dated {
@@ -107,7 +107,7 @@ export class Deadlines<T extends Dated> {
 export const MAX_TIMER_MS = 2_147_483_647;
 
 /** One drain: it counts how calls end until none is left, and calls `kill` when the earliest deadline it was given has passed. */
-export class Drain {
+export class ExecutorDrain {
   readonly result: Promise<Drained>;
   readonly #clock: Clock;
   readonly #kill: () => void;
@@ -154,9 +154,9 @@ export class Drain {
 }
 
 /** Who must be told when an owner goes away. One listener on each signal, however much it owns, and none once that is nothing. */
-export class Owners<T> {
+export class AbortSignals<T> {
   readonly #onGone: (owned: T) => void;
-  readonly #owned = new Map<AbortSignal, Chain<T>>();
+  readonly #owned = new Map<AbortSignal, LinkedList<T>>();
 
   constructor(onGone: (owned: T) => void) {
     this.#onGone = onGone;
@@ -166,7 +166,7 @@ export class Owners<T> {
   add(signal: AbortSignal, item: T): () => void {
     let chain = this.#owned.get(signal);
     if (chain === undefined) {
-      chain = new Chain();
+      chain = new LinkedList();
       this.#owned.set(signal, chain);
       signal.addEventListener('abort', this);
     }

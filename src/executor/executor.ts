@@ -52,7 +52,7 @@ export interface Executor {
   readonly load: ExecutorLoad;
   /**
    * Refuses new work from now on, lets what runs and waits come to its end, and after `deadline_ms` gives up the rest. A second
-   * drain joins the first and can only make it shorter. Abandoned work is not waited for.
+   * drain joins the first and can only make it shorter. Orphaned work is not waited for.
    */
   drain(deadline_ms: number): Promise<Drained>;
 }
@@ -61,7 +61,7 @@ export interface Executor {
 export interface ExecutorLoad {
   readonly running: number;
   readonly queued: number;
-  readonly abandoned: number;
+  readonly orphaned: number;
 }
 
 /** How the calls that a drain found came to their end: by themselves, or at its deadline. */
@@ -74,10 +74,10 @@ export interface Drained {
 export interface ExecutorOptions {
   /** Calls that run at once. Default 32. */
   readonly max_concurrency?: number;
-  /** Calls that wait. Default 256. One more is OVERLOADED, unless another share holds more of the queue: then that share's newest call is. */
+  /** Calls that wait. Default 256. One more is OVERLOADED, unless another fairness key holds more of the queue: then that key's newest call is. */
   readonly max_queue?: number;
   /** Given up callbacks that have not returned. Default 1 024. Up to here they free their slot; past it they keep it, and all new work is OVERLOADED. */
-  readonly max_abandoned?: number;
+  readonly max_orphaned?: number;
   readonly clock: Clock;
 }
 
@@ -87,7 +87,7 @@ export interface SubmitOptions {
   /** The JSON-RPC id as text, equal for equal ids. */
   readonly id: string;
   /** Who is served in turn with others when calls wait: the principal. */
-  readonly share: string;
+  readonly fairness_key: string;
   /** From submission, waiting included. Default: none. */
   readonly deadline_ms?: number;
   /** The owner's: when it aborts, the call is given up. */
@@ -102,7 +102,7 @@ export interface CancelToken {
   readonly reason: CancelReason | undefined;
   /** Made on first use; aborts with the `ExecutorFault` that the caller got. */
   readonly signal: AbortSignal;
-  /** Calls `run` once when the call is abandoned, at once if it already was. Exceptions of `run` are dropped. */
+  /** Calls `run` once when the call is orphaned, at once if it already was. Exceptions of `run` are dropped. */
   onCancel(run: () => void): void;
 }
 

@@ -1,18 +1,18 @@
 /**
  * A bounded queue that serves its shares in turn, each in order of arrival. When it is full, a newcomer takes the place of the newest
  * entry of the longest line if that line is longer than the newcomer's own would be: no caller can fill the queue against the
- * others. A line may be held: it keeps its places and has no turn. Every operation takes constant time; nothing is kept of a share that does not wait.
+ * others. A line may be held: it keeps its places and has no turn. Every operation takes constant time; nothing is kept of a fairness_key that does not wait.
  */
 export class FairQueue<T> {
   readonly #max: number;
   readonly #lines = new Map<string, Line<T>>();
   /** Lines in the order in which they are served. */
-  readonly #turns = new Chain<Line<T>>();
+  readonly #turns = new LinkedList<Line<T>>();
   /** Lines that go before those, until they were served once. */
-  readonly #first = new Chain<Line<T>>();
+  readonly #first = new LinkedList<Line<T>>();
   #firstInARow = 0;
   /** Lines by their length. */
-  readonly #byLength: Chain<Line<T>>[] = [];
+  readonly #byLength: LinkedList<Line<T>>[] = [];
   #longest = 0;
   #size = 0;
 
@@ -24,23 +24,23 @@ export class FairQueue<T> {
     return this.#size;
   }
 
-  /** Undefined: refused. `displace` gets the entry that had to leave, if one had to. `begin` counts if the share did not wait. */
-  push(share: string, value: T, displace: (value: T) => void, begin: LineBegin = {}): Place<T> | undefined {
-    let line = this.#lines.get(share);
+  /** Undefined: refused. `displace` gets the entry that had to leave, if one had to. `begin` counts if the fairness_key did not wait. */
+  push(fairness_key: string, value: T, displace: (value: T) => void, begin: LineBegin = {}): QueuePlace<T> | undefined {
+    let line = this.#lines.get(fairness_key);
     if (this.#size >= this.#max) {
       if ((line?.length ?? 0) + 1 >= this.#longest) return undefined;
-      const victim = this.#byLength[this.#longest]?.first?.places.last as Place<T>;
+      const victim = this.#byLength[this.#longest]?.first?.places.last as QueuePlace<T>;
       this.remove(victim);
       displace(victim.value);
-      line = this.#lines.get(share);
+      line = this.#lines.get(fairness_key);
     }
     if (line === undefined) {
-      line = new Line(share);
-      this.#lines.set(share, line);
+      line = new Line(fairness_key);
+      this.#lines.set(fairness_key, line);
       line.held = begin.held === true;
       if (!line.held) (begin.first === true ? this.#first : this.#turns).push(line.turn);
     }
-    const place = new Place(value, line);
+    const place = new QueuePlace(value, line);
     line.places.push(place.link);
     this.#resize(line, 1);
     return place;
@@ -59,9 +59,9 @@ export class FairQueue<T> {
     return place.value;
   }
 
-  /** Takes the turn of a share that waits, or gives it one at the end. */
-  hold(share: string, held: boolean): void {
-    const line = this.#lines.get(share);
+  /** Takes the turn of a fairness_key that waits, or gives it one at the end. */
+  hold(fairness_key: string, held: boolean): void {
+    const line = this.#lines.get(fairness_key);
     if (line === undefined || line.held === held) return;
     line.held = held;
     if (held) line.turn.unlink();
@@ -69,12 +69,12 @@ export class FairQueue<T> {
   }
 
   /** `place` must be waiting here. */
-  remove(place: Place<T>): void {
+  remove(place: QueuePlace<T>): void {
     place.link.unlink();
     this.#resize(place.line, -1);
     if (place.line.length > 0) return;
     place.line.turn.unlink();
-    this.#lines.delete(place.line.share);
+    this.#lines.delete(place.line.fairness_key);
   }
 
   #next(): Line<T> | undefined {
@@ -92,7 +92,7 @@ export class FairQueue<T> {
     if (line.length > 0) {
       let rank = this.#byLength[line.length];
       if (rank === undefined) {
-        rank = new Chain();
+        rank = new LinkedList();
         this.#byLength[line.length] = rank;
       }
       rank.push(line.rank);
@@ -102,7 +102,7 @@ export class FairQueue<T> {
   }
 }
 
-/** How the line of a share begins: before those that have been served already, or without a turn. */
+/** How the line of a fairness_key begins: before those that have been served already, or without a turn. */
 export interface LineBegin {
   readonly first?: boolean;
   readonly held?: boolean;
@@ -112,10 +112,10 @@ export interface LineBegin {
 const FIRST_IN_A_ROW = 8;
 
 /** Where an entry waits. */
-export class Place<T> {
+export class QueuePlace<T> {
   readonly value: T;
   readonly line: Line<T>;
-  readonly link: ListNode<Place<T>> = new ListNode<Place<T>>(this);
+  readonly link: ListNode<QueuePlace<T>> = new ListNode<QueuePlace<T>>(this);
 
   constructor(value: T, line: Line<T>) {
     this.value = value;
@@ -124,15 +124,15 @@ export class Place<T> {
 }
 
 class Line<T> {
-  readonly share: string;
-  readonly places = new Chain<Place<T>>();
+  readonly fairness_key: string;
+  readonly places = new LinkedList<QueuePlace<T>>();
   readonly turn: ListNode<Line<T>> = new ListNode<Line<T>>(this);
   readonly rank: ListNode<Line<T>> = new ListNode<Line<T>>(this);
   length = 0;
   held = false;
 
-  constructor(share: string) {
-    this.share = share;
+  constructor(fairness_key: string) {
+    this.fairness_key = fairness_key;
   }
 }
 
@@ -155,7 +155,7 @@ export class ListNode<T> {
 }
 
 /** A list that links join at the end. */
-export class Chain<T> {
+export class LinkedList<T> {
   readonly #end = new ListNode<T | undefined>(undefined);
 
   get first(): T | undefined {

@@ -2,7 +2,7 @@ import { X509Certificate } from 'node:crypto';
 import { builtins } from '../../gates/index.js';
 import { tlsSettings } from '../assembly/tls.js';
 import type { Config } from '../config/schema/config.js';
-import type { Peer, PeerTls, RequestHead } from '../contract/head.js';
+import type { PeerTls, RemoteAddress, RequestHead } from '../contract/head.js';
 import { MODERN } from '../dialect/methods.js';
 import { CODES } from '../errors/codes.js';
 import { RawHeaders, UNCLAIMED } from '../listener/request/head.js';
@@ -73,7 +73,7 @@ export function toHead(question: Question, config: Config, now_ms: number): Requ
   };
 }
 
-function toPeer({ address = '127.0.0.1', via = address, certificate }: Question, config: Config, now_ms: number): Peer {
+function toPeer({ address = '127.0.0.1', via = address, certificate }: Question, config: Config, now_ms: number): RemoteAddress {
   const trusted = new RemoteAddresses(config.listener.trusted_proxies).isTrusted(plainAddress(via));
   return {
     address: plainAddress(via),

@@ -6,10 +6,20 @@ import type { Facts, Identity } from '../contract/identity.js';
 import type { Log } from '../contract/log.js';
 import type { GateVerdict, Telemetry } from '../contract/telemetry.js';
 import { CODES, type ErrorCode } from '../errors/codes.js';
-import { type Checked, type Claimed, checkDecision, type Known, mergeFacts, NO_FACTS, recall, remember, toIdentity } from './decision.js';
+import {
+  type CheckedDecision,
+  type Claimed,
+  checkDecision,
+  type KnownDecision,
+  mergeFacts,
+  NO_FACTS,
+  recall,
+  remember,
+  toIdentity,
+} from './decision.js';
 import { DecisionFault } from './headers.js';
 import type { Slot } from './rules.js';
-import { Context, type GateVisit, type Settled, waitFor } from './wait.js';
+import { Context, type GateSettled, type JudgedRequest, waitFor } from './wait.js';
 
 /** A head that notices when its claims are read; one that does not has no `claims_read`. */
 export interface JudgedHead extends RequestHead {
@@ -24,7 +34,7 @@ export interface Admitted {
   readonly authorized: boolean;
 }
 
-export type Refusal = {
+export type GateRefusal = {
   readonly kind: 'refuse';
   readonly status: number;
   readonly rpc: number;
@@ -41,7 +51,7 @@ export type Refusal = {
 
 export type ChainOutcome =
   | ({ readonly kind: 'admit' } & Admitted)
-  | Refusal
+  | GateRefusal
   | {
       readonly kind: 'serve';
       readonly status: number;
@@ -89,19 +99,19 @@ export class Chain {
   }
 
   /** Judges a head. `before` is what the listener's chain found. Never throws, never rejects. */
-  decide(head: JudgedHead, visit: GateVisit, before: Admitted = NOBODY): ChainOutcome | Promise<ChainOutcome> {
+  decide(head: JudgedHead, judged: JudgedRequest, before: Admitted = NOBODY): ChainOutcome | Promise<ChainOutcome> {
     const { slots, end, replaces_identity } = this.#parts;
     if (end === 'served' && !SERVED_METHODS.has(head.method))
       return refusal('METHOD_NOT_ALLOWED', slots.at(-1)?.name ?? '', undefined, SERVED_ALLOW);
     const identity = replaces_identity ? undefined : before.identity;
-    const run: Run = { slots, end, head, visit, call: undefined, identity, facts: before.facts, authorized: before.authorized };
+    const run: Run = { slots, end, head, judged, call: undefined, identity, facts: before.facts, authorized: before.authorized };
     return this.#from(0, run, this.size === 0 ? 0 : this.#parts.clock.mono_ms());
   }
 
   /** The second look, at one scanned message: `pass` or `refuse` only. Never throws, never rejects. */
-  decideCall(call: CallSummary, head: RequestHead, visit: GateVisit, admitted: Admitted): ChainOutcome | Promise<ChainOutcome> {
+  decideCall(call: CallSummary, head: RequestHead, judged: JudgedRequest, admitted: Admitted): ChainOutcome | Promise<ChainOutcome> {
     const { identity, facts, authorized } = admitted;
-    const run: Run = { slots: this.#parts.judges, end: 'open', head, visit, call, identity, facts, authorized };
+    const run: Run = { slots: this.#parts.judges, end: 'open', head, judged, call, identity, facts, authorized };
     return this.#from(0, run, this.judges_calls ? this.#parts.clock.mono_ms() : 0);
   }
 
@@ -120,7 +130,7 @@ export class Chain {
         return this.#failed(slot, run, this.#parts.clock.mono_ms() - begun_ms, error);
       }
       if (waits) {
-        return waitFor(answer as PromiseLike<unknown>, slot.timeout_ms, this.#parts.clock, run.visit, context).then((settled) => {
+        return waitFor(answer as PromiseLike<unknown>, slot.timeout_ms, this.#parts.clock, run.judged, context).then((settled) => {
           const now_ms = this.#parts.clock.mono_ms();
           return this.#settled(slot, run, settled, now_ms - begun_ms) ?? this.#from(i + 1, run, now_ms);
         });
@@ -133,7 +143,7 @@ export class Chain {
     return finish(run);
   }
 
-  #settled(slot: Slot, run: Run, settled: Settled, took_ms: number): ChainOutcome | undefined {
+  #settled(slot: Slot, run: Run, settled: GateSettled, took_ms: number): ChainOutcome | undefined {
     if (settled.kind === 'value') return this.#take(slot, run, settled.value, took_ms);
     if (settled.kind === 'error') return this.#failed(slot, run, took_ms, settled.error);
     if (settled.kind === 'left') {
@@ -148,8 +158,8 @@ export class Chain {
 
   /** Undefined: the gate passed, go on. */
   #take(slot: Slot, run: Run, answer: unknown, took_ms: number): ChainOutcome | undefined {
-    let known: Known | undefined;
-    let decision: Checked;
+    let known: KnownDecision | undefined;
+    let decision: CheckedDecision;
     try {
       known = recall(answer, slot.provides);
       decision = known?.decision ?? checkDecision(answer, slot.provides);
@@ -186,7 +196,7 @@ export class Chain {
 
   #tell(slot: Slot, run: Run, verdict: GateVerdict, code: string, took_ms: number): void {
     this.#parts.telemetry.gateDecided(slot.route.path, slot.name, verdict, code, took_ms / 1_000);
-    run.visit.trace?.gateDecided(slot.name, verdict, code, took_ms / 1_000);
+    run.judged.trace?.gateDecided(slot.name, verdict, code, took_ms / 1_000);
   }
 }
 
@@ -200,7 +210,7 @@ interface Run {
   readonly slots: readonly Slot[];
   readonly end: ChainEnd;
   readonly head: JudgedHead;
-  readonly visit: GateVisit;
+  readonly judged: JudgedRequest;
   /** Set when one message is judged. */
   readonly call: CallSummary | undefined;
   identity: Identity | undefined;
@@ -216,7 +226,7 @@ function isThenable(answer: unknown): boolean {
   return typeof answer === 'object' && answer !== null && typeof (answer as { readonly then?: unknown }).then === 'function';
 }
 
-function mayDecide(slot: Slot, run: Run, decision: Checked): void {
+function mayDecide(slot: Slot, run: Run, decision: CheckedDecision): void {
   const { kind } = decision;
   if (kind === 'refuse') return;
   if (run.call !== undefined && kind !== 'pass') throw new DecisionFault(`decideCall returned ${kind}; it may pass or refuse`);
@@ -230,7 +240,11 @@ function mayDecide(slot: Slot, run: Run, decision: Checked): void {
   }
 }
 
-function isAboutCall(slot: Slot, { identity, head }: Run, { about, status }: Extract<Checked, { readonly kind: 'refuse' }>): boolean {
+function isAboutCall(
+  slot: Slot,
+  { identity, head }: Run,
+  { about, status }: Extract<CheckedDecision, { readonly kind: 'refuse' }>,
+): boolean {
   if (about !== undefined) return about === 'call' && (identity !== undefined || slot.knows_caller);
   return status === 403 && identity !== undefined && head.claims_read === true;
 }
@@ -247,7 +261,7 @@ function toClaimed({ principal, issuer, scopes, client, expires_at_ms }: Identit
   return { principal, issuer, scopes, client, expires_at_ms };
 }
 
-function refusal(code: ErrorCode, gate: string, identity: Identity | undefined, headers?: HeaderInit): Refusal {
+function refusal(code: ErrorCode, gate: string, identity: Identity | undefined, headers?: HeaderInit): GateRefusal {
   const { status, rpc, message } = CODES[code];
   return { kind: 'refuse', status, rpc, code, message, headers, gate, identity, about_call: false };
 }

@@ -19,7 +19,7 @@ export const MAX_TEXT_CHARS = 1_024;
 export const MAX_SERVED_CHARS = 1_048_576;
 
 /** A decision as the chain uses it. */
-export type Checked =
+export type CheckedDecision =
   | { readonly kind: 'pass'; readonly facts: Facts | undefined }
   | { readonly kind: 'identify'; readonly identity: Claimed; readonly facts: Facts | undefined }
   | Extract<GateDecision, { readonly kind: 'refuse' | 'serve' }>;
@@ -28,7 +28,7 @@ export type Checked =
  * A gate's return value as our own decision: each property is read once and copied, so the checked value is
  * what is used. Throws DecisionFault for everything that is not a decision.
  */
-export function checkDecision(value: unknown, provides: ReadonlySet<string> | undefined): Checked {
+export function checkDecision(value: unknown, provides: ReadonlySet<string> | undefined): CheckedDecision {
   if (typeof value !== 'object' || value === null) throw new DecisionFault(`returned ${value === null ? 'null' : typeof value}`);
   const decision = value as Readonly<Record<string, unknown>>;
   const kind = decision.kind;
@@ -45,7 +45,7 @@ export function checkDecision(value: unknown, provides: ReadonlySet<string> | un
   throw new DecisionFault('kind is none of pass, identify, refuse, serve');
 }
 
-const PASS: Checked = Object.freeze({ kind: 'pass', facts: undefined });
+const PASS: CheckedDecision = Object.freeze({ kind: 'pass', facts: undefined });
 
 const REFUSE_STATUSES: ReadonlySet<unknown> = new Set<RefuseStatus>([
   400, 401, 403, 404, 405, 406, 411, 413, 415, 421, 429, 431, 500, 502, 503, 504,
@@ -70,7 +70,7 @@ function checkIdentity(value: unknown): Claimed {
   };
 }
 
-function checkRefusal(decision: Readonly<Record<string, unknown>>): Checked {
+function checkRefusal(decision: Readonly<Record<string, unknown>>): CheckedDecision {
   const status = decision.status;
   const code = decision.code;
   const message = decision.message;
@@ -90,7 +90,7 @@ function checkRefusal(decision: Readonly<Record<string, unknown>>): Checked {
   };
 }
 
-function checkServed(decision: Readonly<Record<string, unknown>>): Checked {
+function checkServed(decision: Readonly<Record<string, unknown>>): CheckedDecision {
   const status = decision.status;
   const body = decision.body;
   if (typeof status !== 'number' || !Number.isInteger(status) || status < 200 || status > 599) {
@@ -219,15 +219,15 @@ export function toIdentity({ principal, issuer, scopes, client, expires_at_ms }:
   return Object.freeze({ principal, issuer, scopes, client, expires_at_ms, facts });
 }
 
-type Identify = Extract<Checked, { readonly kind: 'identify' }>;
+type Identify = Extract<CheckedDecision, { readonly kind: 'identify' }>;
 
 /** A decision that was checked before, and the identity that it makes when no earlier gate wrote facts. */
-export interface Known {
+export interface KnownDecision {
   readonly decision: Identify;
   readonly identity: Identity;
 }
 
-interface Entry extends Known {
+interface Entry extends KnownDecision {
   readonly provides: ReadonlySet<string> | undefined;
   /** The gate's own set, which it may still change. */
   readonly scopes: ReadonlySet<unknown>;
@@ -237,7 +237,7 @@ interface Entry extends Known {
  * What checking this very decision came to before; undefined when it was not checked, or may have changed since. A gate that
  * remembers a caller returns one frozen decision for all its requests: it is copied and frozen once, not each time.
  */
-export function recall(answer: unknown, provides: ReadonlySet<string> | undefined): Known | undefined {
+export function recall(answer: unknown, provides: ReadonlySet<string> | undefined): KnownDecision | undefined {
   if (typeof answer !== 'object' || answer === null) return undefined;
   const entry = ENTRIES.get(answer);
   if (entry === undefined || entry.provides !== provides) return undefined;

@@ -32,7 +32,7 @@ export const OPEN_TIMEOUT_MS = 30_000;
 export const CLOSE_TIMEOUT_MS = 5_000;
 
 /** A gate to open for one place: a route, or `*` for the listener. */
-export interface Place {
+export interface GatePlace {
   readonly ready: Ready;
   readonly use: string;
   readonly route: RouteInfo;
@@ -46,7 +46,7 @@ export interface Instances {
 }
 
 /** Opens all gates at once. If one fails, those that did open are closed and a ConfigError names each failure. */
-export async function openInstances(places: readonly Place[], deps: ChainDeps): Promise<Instances> {
+export async function openInstances(places: readonly GatePlace[], deps: ChainDeps): Promise<Instances> {
   const shared = (deps.shared ?? new SharedPool()).open(deps.unchanged);
   const opened: (RequestGate | undefined)[] = [];
   let closing: Promise<void> | undefined;

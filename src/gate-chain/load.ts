@@ -4,7 +4,7 @@ import { ConfigError, type ConfigProblem, within, withRoutePaths } from '../erro
 import { findModule } from '../modules/find-module.js';
 import { checkOptions } from '../modules/options.js';
 import { Chain, type ChainEnd } from './chain.js';
-import { type ChainDeps, type Instances, openInstances, type Place } from './instances.js';
+import { type ChainDeps, type GatePlace, type Instances, openInstances } from './instances.js';
 import { asksNobody, checkListing, codeLabels, type Listing, type Ready, roles, type Slot } from './rules.js';
 import { servedPaths } from './served.js';
 
@@ -50,7 +50,7 @@ export interface ChainSet {
 export async function openChains(input: ChainInput, deps: ChainDeps): Promise<ChainSet> {
   const { ready, problems } = await prepare(input, deps);
   if (problems.length > 0) throw new ConfigError(problems);
-  const places: Place[] = [];
+  const places: GatePlace[] = [];
   const want = (names: readonly string[], route: RouteInfo): readonly number[] =>
     names.map((name) => places.push({ ready: ready.get(name) as Ready, use: input.gates[name]?.use ?? '', route }) - 1);
   const front = want(input.listener_gates, { path: '*', url: input.public_url, runtime: '' });
@@ -92,8 +92,8 @@ export async function checkChains(
   return (await prepare(input, deps)).problems;
 }
 
-function toSlots(indexes: readonly number[], places: readonly Place[], instances: Instances): readonly Slot[] {
-  const chain = indexes.map((index) => places[index] as Place);
+function toSlots(indexes: readonly number[], places: readonly GatePlace[], instances: Instances): readonly Slot[] {
+  const chain = indexes.map((index) => places[index] as GatePlace);
   const role = roles(chain.map((place) => place.ready));
   return chain.map(({ ready, route }, i): Slot => {
     const { name, module, timeout_ms } = ready;
@@ -113,7 +113,7 @@ function toSlots(indexes: readonly number[], places: readonly Place[], instances
   });
 }
 
-interface Prepared {
+interface PreparedChains {
   readonly ready: ReadonlyMap<string, Ready>;
   readonly problems: readonly ConfigProblem[];
 }
@@ -122,7 +122,7 @@ interface Prepared {
 async function prepare(
   input: ChainInput,
   { builtins, folder, clock }: { readonly builtins: Readonly<Record<string, GateModule>>; readonly folder: string; readonly clock: Clock },
-): Promise<Prepared> {
+): Promise<PreparedChains> {
   const problems: ConfigProblem[] = [];
   const ready = new Map<string, Ready>();
   for (const [name, config] of Object.entries(input.gates)) {

@@ -1,6 +1,6 @@
 import type { RequestGate } from '../contract/gate.js';
 import { type ConfigProblem, within } from '../errors/error.js';
-import type { Place } from './instances.js';
+import type { GatePlace } from './instances.js';
 
 /** Which opened gate answers which public path, and what is wrong with the claims. */
 export interface Served {
@@ -17,7 +17,7 @@ export const MAX_SERVED_PATHS = 16;
  * segments. It may be claimed by several instances of one configured gate (the first answers), not by two gates and
  * not where a route is. What a gate serves only while it is alone goes to the one instance that names it, if nothing else is there.
  */
-export function servedPaths(places: readonly Place[], gates: readonly RequestGate[], routes: ReadonlySet<string>): Served {
+export function servedPaths(places: readonly GatePlace[], gates: readonly RequestGate[], routes: ReadonlySet<string>): Served {
   const paths = new Map<string, number>();
   const problems: ConfigProblem[] = [];
   for (const [i, place] of places.entries()) {
@@ -41,7 +41,7 @@ export function servedPaths(places: readonly Place[], gates: readonly RequestGat
 
 /** Who names which path in `serves_if_alone`. */
 function claimsOfOne(
-  places: readonly Place[],
+  places: readonly GatePlace[],
   gates: readonly RequestGate[],
   problems: ConfigProblem[],
 ): ReadonlyMap<string, readonly number[]> {

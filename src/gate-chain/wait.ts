@@ -3,8 +3,8 @@ import type { GateContext, RouteInfo } from '../contract/gate.js';
 import type { Facts, Identity } from '../contract/identity.js';
 import type { RequestTrace } from '../contract/tracing.js';
 
-/** One request's stay in the chains, owned by the listener. */
-export interface GateVisit {
+/** What the chains know of one request while they decide; the listener owns it. */
+export interface JudgedRequest {
   /** Set by the chain while a gate waits; the listener calls it when the client leaves. */
   abort: (() => void) | undefined;
   /** Undefined: tracing is off. */
@@ -12,7 +12,7 @@ export interface GateVisit {
 }
 
 /** How waiting for a gate ended. `late` and `left` have aborted the gate's signal; whatever it says afterwards is dropped. */
-export type Settled =
+export type GateSettled =
   | { readonly kind: 'value'; readonly value: unknown }
   | { readonly kind: 'error'; readonly error: unknown }
   | { readonly kind: 'late' }
@@ -23,22 +23,22 @@ export function waitFor(
   answer: PromiseLike<unknown>,
   timeout_ms: number,
   clock: Clock,
-  visit: GateVisit,
+  judged: JudgedRequest,
   context: Context,
-): Promise<Settled> {
+): Promise<GateSettled> {
   return new Promise((resolve) => {
     let open = true;
-    const end = (settled: Settled): void => {
+    const end = (settled: GateSettled): void => {
       if (!open) return;
       open = false;
       timer.cancel();
-      visit.abort = undefined;
+      judged.abort = undefined;
       if (settled.kind === 'late') context.abort('the gate is late');
       if (settled.kind === 'left') context.abort('the client left');
       resolve(settled);
     };
     const timer = clock.timer(timeout_ms, () => end({ kind: 'late' }));
-    visit.abort = () => end({ kind: 'left' });
+    judged.abort = () => end({ kind: 'left' });
     Promise.resolve(answer).then(
       (value) => end({ kind: 'value', value }),
       (error: unknown) => end({ kind: 'error', error }),

@@ -6,7 +6,7 @@ import { importModule, inspect } from './import-module.js';
 /** The number of the gate contract that this gateway speaks. */
 export const CONTRACT = 1;
 
-export type Found = { readonly ok: true; readonly module: GateModule } | { readonly ok: false; readonly message: string };
+export type FoundModule = { readonly ok: true; readonly module: GateModule } | { readonly ok: false; readonly message: string };
 
 /**
  * The gate module that `use` names: a built-in, `npm:package[/subpath]` installed in or above `folder`, or `file:path`
@@ -17,7 +17,7 @@ export async function findModule(
   builtins: Readonly<Record<string, GateModule>>,
   folder: string,
   clock: Clock,
-): Promise<Found> {
+): Promise<FoundModule> {
   if (!use.startsWith('npm:') && !use.startsWith('file:')) {
     const module = Object.hasOwn(builtins, use) ? builtins[use] : undefined;
     if (module !== undefined) return { ok: true, module };
@@ -31,7 +31,7 @@ export async function findModule(
   return message === undefined ? { ok: true, module: gate as GateModule } : no(message);
 }
 
-const no = (message: string): Found => ({ ok: false, message });
+const no = (message: string): FoundModule => ({ ok: false, message });
 
 function wrongShape(gate: unknown): string | undefined {
   if (typeof gate !== 'object' || gate === null) return 'has no named export "gate" that is a gate module (see gates/README.md)';

@@ -3,14 +3,14 @@ import type { TSchema } from '../contract/options.js';
 import { didYouMean } from '../errors/did-you-mean.js';
 import { type ConfigProblem, within } from '../errors/error.js';
 
-export type Checked = { readonly options: unknown; readonly problems: readonly ConfigProblem[] };
+export type CheckedOptions = { readonly options: unknown; readonly problems: readonly ConfigProblem[] };
 
 /**
  * Options of a gate or transport, validated against its schema with defaults filled in, frozen all the way down. Keys that the schema
  * does not name are problems, with a did-you-mean, also where it does not say `additionalProperties: false`. The messages
  * name places and expectations and never a value, which may be a secret.
  */
-export function checkOptions(schema: TSchema, given: unknown, where: string): Checked {
+export function checkOptions(schema: TSchema, given: unknown, where: string): CheckedOptions {
   const options: unknown = structuredClone(given ?? {});
   let errors: readonly ErrorObject[];
   try {

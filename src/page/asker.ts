@@ -4,7 +4,7 @@ import type { Explanation } from '../explain/explain.js';
 import type { Question } from '../explain/question.js';
 
 /** An explanation, or why there is none, with the HTTP status that says so. */
-export type Answer = { readonly explanation: Explanation } | { readonly status: 422 | 429 | 500 | 504; readonly why: string };
+export type ExplainAnswer = { readonly explanation: Explanation } | { readonly status: 422 | 429 | 500 | 504; readonly why: string };
 
 /** Less than the ops listener leaves a silent connection. */
 const LIMIT_MS = 8_000;
@@ -20,14 +20,14 @@ export class Asker {
     this.#clock = clock;
   }
 
-  ask(question: Question): Promise<Answer> {
+  ask(question: Question): Promise<ExplainAnswer> {
     if (this.#busy) return Promise.resolve({ status: 429, why: 'Another question is being answered. Ask again in a moment.' });
     this.#busy = true;
     return new Promise((resolve) => {
       const late = this.#clock.timer(LIMIT_MS, () =>
         resolve({ status: 504, why: `The gates did not answer within ${LIMIT_MS / 1000} s.` }),
       );
-      const settle = (answer: Answer): void => {
+      const settle = (answer: ExplainAnswer): void => {
         late.cancel();
         this.#busy = false;
         resolve(answer);
@@ -40,7 +40,7 @@ export class Asker {
   }
 }
 
-function failureOf(error: unknown): Answer {
+function failureOf(error: unknown): ExplainAnswer {
   if (error instanceof ConfigError) {
     const { where = '', message = '' } = error.problems[0] ?? {};
     return { status: 422, why: `The gates could not be opened: ${where}: ${message}` };

@@ -5,16 +5,16 @@ import type { Explanation } from '../explain/explain.js';
 import type { Question } from '../explain/question.js';
 import type { OpsPages } from '../listener/ops.js';
 import type { Status } from '../status/status.js';
-import { type Answer, Asker } from './asker.js';
+import { Asker, type ExplainAnswer } from './asker.js';
 import { ASSETS, type Asset } from './assets.js';
 import { explainPage, statusPage } from './document.js';
-import { isOwnHost, isOwnPost, wantsHtml } from './door.js';
 import type { FormValues } from './explain-form.js';
 import { explanationOf, noExplanation } from './explanation.js';
 import type { Html } from './html.js';
 import { Live } from './live.js';
 import { renderParts } from './parts.js';
 import { readQuestion } from './question.js';
+import { isOwnHost, isOwnPost, wantsHtml } from './request-checks.js';
 
 export interface PageOptions {
   /** False: JSON only. */
@@ -47,7 +47,7 @@ export function createPage(options: PageOptions, deps: PageDeps): OpsPages {
       if (!isOwnPost(request.headers)) return fail(reply, 403, 'ORIGIN_NOT_ALLOWED', 'A page of another origin may not ask.');
       if (typeof request.body !== 'string') return fail(reply, 415, 'BAD_REQUEST', 'Send a form, application/x-www-form-urlencoded.');
       const read = readQuestion(request.body);
-      const answer: Answer | { readonly status: 400; readonly why: string } =
+      const answer: ExplainAnswer | { readonly status: 400; readonly why: string } =
         'fault' in read ? { status: 400, why: read.fault } : await asker.ask(read.question);
       reply.header('vary', 'accept').code('status' in answer ? answer.status : 200);
       if (wantsHtml(request.headers.accept)) return sendHtml(reply, answerPage(deps.read(), read.asked, answer));
@@ -96,7 +96,7 @@ export function createPage(options: PageOptions, deps: PageDeps): OpsPages {
   };
 }
 
-function answerPage(status: Status, asked: FormValues, answer: Answer | { readonly why: string }): Html {
+function answerPage(status: Status, asked: FormValues, answer: ExplainAnswer | { readonly why: string }): Html {
   return explainPage(status, asked, 'why' in answer ? noExplanation(answer.why) : explanationOf(answer.explanation));
 }
 

@@ -125,13 +125,13 @@ interface StatusProblem {
   readonly what: string;
 }
 
-type Known = Pick<
+type ProblemSources = Pick<
   Status,
   'ready' | 'reason' | 'drain' | 'connections' | 'max_connections' | 'subscriptions' | 'runtimes' | 'keys' | 'reloads'
 >;
 
 /** What is wrong in a state, worst first. */
-export function problemsOf(known: Known): readonly StatusProblem[] {
+export function problemsOf(known: ProblemSources): readonly StatusProblem[] {
   const found: StatusProblem[] = [];
   const say = (level: StatusProblem['level'], part: StatusProblem['part'], what: string): void => void found.push({ level, part, what });
   const { drain, subscriptions, reloads } = known;

@@ -1,6 +1,6 @@
 import type { Claims } from '../contract/claims.js';
 import type { GateContext } from '../contract/gate.js';
-import type { HeaderView, Peer, RequestHead } from '../contract/head.js';
+import type { HeaderView, RemoteAddress, RequestHead } from '../contract/head.js';
 import type { Identity } from '../contract/identity.js';
 
 /** What a test says about a head; the rest is a modern POST to `/mcp` from 127.0.0.1 over plaintext. */
@@ -11,7 +11,7 @@ export interface HeadInit {
   readonly query?: string;
   /** A list is a field that came several times. */
   readonly headers?: Readonly<Record<string, string | readonly string[]>>;
-  readonly peer?: Partial<Peer>;
+  readonly peer?: Partial<RemoteAddress>;
   readonly claims?: Partial<Claims>;
   readonly received_at_ms?: number;
 }

@@ -4,7 +4,7 @@ import type { Identity } from '../contract/identity.js';
 import type { RequestRecord } from '../contract/telemetry.js';
 
 /** Where a call goes on to, for the span of that part. */
-export interface Peer {
+export interface NetworkPeer {
   /** `pipe` for a child process; undefined when it is not known. */
   readonly transport: 'tcp' | 'pipe' | undefined;
   readonly address?: string | undefined;
@@ -40,7 +40,7 @@ export const SERVER_NETWORK: Attributes = {
   'network.protocol.version': '1.1',
 };
 
-export function peerAttributes(runtime: string, peer: Peer | undefined): Attributes {
+export function peerAttributes(runtime: string, peer: NetworkPeer | undefined): Attributes {
   const attributes: Attributes = { 'portcullis.runtime': runtime };
   if (peer?.transport !== undefined) attributes['network.transport'] = peer.transport;
   if (peer?.transport === 'tcp') attributes['network.protocol.name'] = 'http';

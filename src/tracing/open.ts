@@ -8,7 +8,7 @@ import {
 } from '@opentelemetry/sdk-trace';
 import type { Clock } from '../contract/clock.js';
 import type { Tracing } from '../contract/tracing.js';
-import type { Peer } from './attributes.js';
+import type { NetworkPeer } from './attributes.js';
 import { type CollectorOptions, createCollector } from './collector.js';
 import { toOtlp } from './otlp.js';
 import { RequestSpans } from './request-spans.js';
@@ -26,7 +26,7 @@ export interface TracerOptions {
   readonly parent: 'follow' | 'link';
   readonly principal: 'none' | 'sha256';
   readonly clock: Clock;
-  readonly peerOf: (runtime: string) => Peer | undefined;
+  readonly peerOf: (runtime: string) => NetworkPeer | undefined;
 }
 
 export interface TracingOptions extends TracerOptions, Omit<CollectorOptions, 'clock'> {

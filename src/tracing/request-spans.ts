@@ -18,7 +18,7 @@ import type { RequestTrace, TracedCall, TracedRoute, TraceHeaders } from '../con
 import { pseudonymOf } from '../telemetry/redact.js';
 import { trimOws } from '../wire/field.js';
 import type { Described } from './attributes.js';
-import { callAttributes, type Peer, peerAttributes, SERVER_NETWORK } from './attributes.js';
+import { callAttributes, type NetworkPeer, peerAttributes, SERVER_NETWORK } from './attributes.js';
 import { toHrTime } from './otlp.js';
 import type { SpanNames } from './span-names.js';
 
@@ -43,7 +43,7 @@ export interface SpanEnvironment {
   /** True: the caller's pseudonym is an attribute. */
   readonly principal: boolean;
   /** The server behind a runtime of the config; undefined: it runs in this process and has no separate span. */
-  readonly peerOf: (runtime: string) => Peer | undefined;
+  readonly peerOf: (runtime: string) => NetworkPeer | undefined;
 }
 
 interface Noted {

@@ -1,7 +1,7 @@
 import type { TransportFault } from '../contract/transport.js';
 
 /** What an HTTP server answered instead of a message. */
-export interface Refusal {
+export interface HttpRefusal {
   readonly status: number;
   /** Lower-case names. */
   readonly headers: Readonly<Record<string, string>>;
@@ -9,7 +9,7 @@ export interface Refusal {
 }
 
 /** The fault of an answer with an unsuccessful status. */
-export function refused({ status, headers, body }: Refusal): TransportFault {
+export function refused({ status, headers, body }: HttpRefusal): TransportFault {
   const text = body.toString('utf8');
   const rpc = rpcError(text);
   const kept = Object.fromEntries(KEPT.flatMap((name) => (headers[name] === undefined ? [] : [[name, headers[name]]])));

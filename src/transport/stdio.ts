@@ -20,7 +20,7 @@ import { isId } from '../wire/id.js';
 import { LineFramer } from '../wire/line.js';
 import { errorText } from '../wire/rpc.js';
 import type { Envelope } from '../wire/scan.js';
-import type { Answer } from '../wire/summary.js';
+import type { AnswerVerdict } from '../wire/summary.js';
 import { StdioExchange, type StdioLine } from './stdio-exchange.js';
 import { bareHead, claimsOf, type OutputEnd, StdioOutput } from './stdio-output.js';
 
@@ -200,7 +200,7 @@ class StdioService {
     for (const exchange of this.#open) if (exchange.isOf(id)) exchange.leave('client');
   }
 
-  #tooLong({ kind, id }: Answer): void {
+  #tooLong({ kind, id }: AnswerVerdict): void {
     if (this.#end !== undefined) return;
     const known = kind === 'request' && id !== undefined && isId(id) ? id : undefined;
     this.#refuse({ code: 'INVALID_REQUEST', detail: `A message has at most ${this.#options.max_line_bytes} bytes.` }, known);

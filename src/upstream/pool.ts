@@ -39,7 +39,7 @@ export class UpstreamPool implements ConnectionOwner {
   /** Those that are being opened, with what ends the attempt. */
   readonly #opening = new Map<UpstreamConnection, { readonly began_ms: number; readonly limit: Timer }>();
   /** Exchanges that wait for one of `#opening` or `#rest`, oldest first. */
-  readonly #waiting = new Set<Waiting>();
+  readonly #waiting = new Set<PendingExchange>();
   #sweep: Timer | undefined;
   #emptied: (() => void)[] = [];
   #closed = false;
@@ -61,7 +61,7 @@ export class UpstreamPool implements ConnectionOwner {
       free.send(request, listener);
       return free;
     }
-    const waiting = new Waiting(request, listener, this.#waiting);
+    const waiting = new PendingExchange(request, listener, this.#waiting);
     if (this.#closed) waiting.fail(stopped());
     else this.#provide();
     return waiting;
@@ -169,12 +169,12 @@ export class UpstreamPool implements ConnectionOwner {
 }
 
 /** An exchange without a connection yet. */
-class Waiting implements UpstreamHandle {
+class PendingExchange implements UpstreamHandle {
   readonly request: UpstreamRequest;
   readonly listener: UpstreamListener;
-  readonly #queue: Set<Waiting>;
+  readonly #queue: Set<PendingExchange>;
 
-  constructor(request: UpstreamRequest, listener: UpstreamListener, queue: Set<Waiting>) {
+  constructor(request: UpstreamRequest, listener: UpstreamListener, queue: Set<PendingExchange>) {
     this.request = request;
     this.listener = listener;
     this.#queue = queue;

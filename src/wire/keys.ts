@@ -12,12 +12,12 @@ const toBytes = (held: string): Uint8Array => Uint8Array.from(held, (character) 
  */
 export class KeyPolicy {
   readonly names: readonly string[];
-  readonly #by_length: readonly (readonly Known[] | undefined)[];
+  readonly #by_length: readonly (readonly KnownKeys[] | undefined)[];
   readonly #by_fold: ReadonlyMap<string, number>;
 
   constructor(names: readonly string[]) {
     this.names = names;
-    const by_length: Known[][] = [];
+    const by_length: KnownKeys[][] = [];
     names.forEach((name, index) => {
       (by_length[name.length] ??= []).push({ index, bytes: new TextEncoder().encode(name) });
     });
@@ -52,7 +52,7 @@ export interface Judged {
   readonly fault?: string;
 }
 
-interface Known {
+interface KnownKeys {
   readonly index: number;
   readonly bytes: Uint8Array;
 }

@@ -1,10 +1,10 @@
 import { HeldBytes, NO_BYTES, withoutBom } from './bytes.js';
-import { type Answer, AnswerSummary } from './summary.js';
+import { AnswerSummary, type AnswerVerdict } from './summary.js';
 
 /** A line that is longer than it may be, as far as it has passed by. It is never held. */
 export interface LongLine {
   /** What its JSON says so far: whose answer it is, or which request. Nothing beyond four times `max_line_bytes` is read. */
-  readonly answer: Answer;
+  readonly answer: AnswerVerdict;
   readonly bytes: number;
 }
 

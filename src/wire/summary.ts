@@ -3,7 +3,7 @@ import { fromHeld, knownKey, plainEnd, utf8Text } from './keys.js';
 export { sameId, spellsId, withId } from './id.js';
 
 /** What a JSON-RPC message that passes by turned out to be. */
-export interface Answer {
+export interface AnswerVerdict {
   /** `other`: no JSON object, or one without method, result and error. */
   readonly kind: 'response' | 'notification' | 'request' | 'other';
   /** Raw JSON text; undefined when absent, null or longer than 2 048 bytes. */
@@ -22,7 +22,7 @@ export interface Answer {
 }
 
 /** Judges a whole message. */
-export function judgeAnswer(bytes: Uint8Array): Answer {
+export function judgeAnswer(bytes: Uint8Array): AnswerVerdict {
   const probe = new AnswerSummary();
   probe.push(bytes);
   return probe.finish();
@@ -73,7 +73,7 @@ export class AnswerSummary {
   }
 
   /** What is known so far; all of it once everything was pushed. */
-  finish(): Answer {
+  finish(): AnswerVerdict {
     const method = this.#method;
     const answered = this.#has_result || this.#has_error;
     const is_response = method === undefined && answered && !this.#foreign;

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { after, describe, it } from 'node:test';
 import fc from 'fast-check';
 import { parse } from 'yaml';
-import { frontedConfig } from '../../src/cli/ad-hoc-config.js';
+import { loadAdHocConfig } from '../../src/cli/ad-hoc-config.js';
 import { readMcpServers } from '../../src/cli/mcp-servers.js';
 import type { RunIo } from '../../src/cli/run-io.js';
 import { resolveConfig } from '../../src/config/load.js';
@@ -72,7 +72,7 @@ describe('a client’s list of servers', () => {
     assert.match((await runCli(['import', 'unset.json'], folder)).stdout, /NOT_SET_ANYWHERE/);
     const told: string[] = [];
     const io = { cwd: folder, env: {}, stderr: (text: string) => void told.push(text) } as unknown as RunIo;
-    const { config } = frontedConfig({ kind: 'file', file: 'unset.json' }, {}, io);
+    const { config } = loadAdHocConfig({ kind: 'file', file: 'unset.json' }, {}, io);
     assert.deepEqual(Object.keys(config.runtimes), ['good']);
     assert.match(told.join(''), /^note: unset: headers\.a: environment variable NOT_SET_ANYWHERE is not set.*; left out\n$/);
   });

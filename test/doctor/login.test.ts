@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { after, afterEach, describe, it } from 'node:test';
 import { resolveConfig } from '../../src/config/load.js';
 import { NO_PROXY } from '../../src/contract/egress.js';
-import { knock } from '../../src/doctor/http-check.js';
+import { runHttpCheck } from '../../src/doctor/http-check.js';
 import { checkIssuers } from '../../src/doctor/issuers.js';
 import { checkAudiences } from '../../src/doctor/login.js';
 import { type FakeIssuer, json, makeKey, startIssuer } from '../gates/oauth-bearer/support/fake-issuer.js';
@@ -150,7 +150,7 @@ describe('doctor, what clients need to log in', () => {
 describe('doctor, what it reads', () => {
   it('a byte order mark before an answer is no part of it', async () => {
     const server = await startUpstream((_request, response) => void response.end('\ufeff{"resource":"ü"}'));
-    assert.equal((await knock(server.url, { egress: NO_PROXY }, new AbortController().signal)).body, '{"resource":"ü"}');
+    assert.equal((await runHttpCheck(server.url, { egress: NO_PROXY }, new AbortController().signal)).body, '{"resource":"ü"}');
     await server.close();
   });
 });

@@ -4,7 +4,7 @@ import { makeClock } from 'portcullis/testing';
 import { createExecutor } from '../../src/executor/bounded.js';
 import { makeWork, outcomeOf, ticks } from './support.js';
 
-const call = (id: number) => ({ scope: 's', id: String(id), share: 'p', deadline_ms: 60_000 });
+const call = (id: number) => ({ scope: 's', id: String(id), fairness_key: 'p', deadline_ms: 60_000 });
 const make = () => {
   const clock = makeClock();
   return { clock, work: makeWork(), executor: createExecutor({ max_concurrency: 2, clock }) };
@@ -50,11 +50,11 @@ describe('executor: drain', () => {
     assert.deepEqual(await drained, { finished: 1, killed: 3 });
     assert.deepEqual(await Promise.all(codes), ['SHUTDOWN', 'SHUTDOWN', 'SHUTDOWN', 'CANCELLED']);
     assert.deepEqual(reasons, ['shutdown', 'shutdown']);
-    assert.deepEqual(executor.load, { running: 0, queued: 0, abandoned: 2 });
+    assert.deepEqual(executor.load, { running: 0, queued: 0, orphaned: 2 });
     assert.equal(clock.pending, 0);
     work.finishAll();
     await ticks();
-    assert.deepEqual(executor.load, { running: 0, queued: 0, abandoned: 0 });
+    assert.deepEqual(executor.load, { running: 0, queued: 0, orphaned: 0 });
     assert.equal(work.started, 2, 'what waited never ran');
   });
 

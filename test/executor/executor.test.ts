@@ -10,7 +10,7 @@ const make = (options: Omit<ExecutorOptions, 'clock'> = {}) => {
   const clock = makeClock();
   return { clock, executor: createExecutor({ ...options, clock }) };
 };
-const call = (id: string, more: Partial<SubmitOptions> = {}): SubmitOptions => ({ scope: 's', id, share: 'p', ...more });
+const call = (id: string, more: Partial<SubmitOptions> = {}): SubmitOptions => ({ scope: 's', id, fairness_key: 'p', ...more });
 
 describe('executor', () => {
   it('runs work at once in the stack of the caller while a slot is free', async () => {
@@ -21,9 +21,9 @@ describe('executor', () => {
       return Promise.resolve(7);
     }, call('1'));
     assert.equal(ran, true);
-    assert.deepEqual(executor.load, { running: 1, queued: 0, abandoned: 0 });
+    assert.deepEqual(executor.load, { running: 1, queued: 0, orphaned: 0 });
     assert.equal(await answer, 7);
-    assert.deepEqual(executor.load, { running: 0, queued: 0, abandoned: 0 });
+    assert.deepEqual(executor.load, { running: 0, queued: 0, orphaned: 0 });
   });
 
   it('takes values and thenables as well as promises, and tells failures as they are', async () => {
@@ -42,34 +42,34 @@ describe('executor', () => {
       executor.submit(() => Promise.reject(boom), call('4')),
       boom,
     );
-    assert.deepEqual(executor.load, { running: 0, queued: 0, abandoned: 0 });
+    assert.deepEqual(executor.load, { running: 0, queued: 0, orphaned: 0 });
   });
 
   it('has room for 32 running and 256 waiting calls by default, and refuses one more at once', async () => {
     const { executor } = make();
     const work = makeWork();
     const all = Array.from({ length: 288 }, (_, n) => executor.submit(work.run, call(String(n))));
-    assert.deepEqual(executor.load, { running: 32, queued: 256, abandoned: 0 });
+    assert.deepEqual(executor.load, { running: 32, queued: 256, orphaned: 0 });
     assert.equal(await outcomeOf(executor.submit(work.run, call('288'))), 'OVERLOADED');
     assert.equal(work.started, 32);
     work.finishAll();
     await Promise.all(all);
     assert.equal(work.started, 288);
     assert.equal(work.peak, 32);
-    assert.deepEqual(executor.load, { running: 0, queued: 0, abandoned: 0 });
+    assert.deepEqual(executor.load, { running: 0, queued: 0, orphaned: 0 });
   });
 
   it('serves in order of arrival, share by share in turn', async () => {
     const { executor } = make({ max_concurrency: 1 });
     const work = makeWork();
     const order: string[] = [];
-    const submit = (id: string, share: string) =>
+    const submit = (id: string, fairness_key: string) =>
       executor.submit(
         () => {
           order.push(id);
           return work.run();
         },
-        call(id, { share }),
+        call(id, { fairness_key }),
       );
     const all = [
       submit('first', 'x'),
@@ -87,15 +87,15 @@ describe('executor', () => {
     const { executor } = make({ max_concurrency: 1, max_queue: 4 });
     const work = makeWork();
     const running = executor.submit(work.run, call('0'));
-    const greedy = ['1', '2', '3', '4'].map((id) => executor.submit(work.run, call(id, { share: 'greedy' })));
+    const greedy = ['1', '2', '3', '4'].map((id) => executor.submit(work.run, call(id, { fairness_key: 'greedy' })));
     const codes = greedy.map(outcomeOf);
-    const modest = executor.submit(work.run, call('m1', { share: 'modest' }));
+    const modest = executor.submit(work.run, call('m1', { fairness_key: 'modest' }));
     assert.equal(await codes[3], 'OVERLOADED');
-    const second = executor.submit(work.run, call('m2', { share: 'modest' }));
+    const second = executor.submit(work.run, call('m2', { fairness_key: 'modest' }));
     assert.equal(await codes[2], 'OVERLOADED');
-    assert.equal(await outcomeOf(executor.submit(work.run, call('m3', { share: 'modest' }))), 'OVERLOADED');
-    assert.equal(await outcomeOf(executor.submit(work.run, call('5', { share: 'greedy' }))), 'OVERLOADED');
-    assert.deepEqual(executor.load, { running: 1, queued: 4, abandoned: 0 });
+    assert.equal(await outcomeOf(executor.submit(work.run, call('m3', { fairness_key: 'modest' }))), 'OVERLOADED');
+    assert.equal(await outcomeOf(executor.submit(work.run, call('5', { fairness_key: 'greedy' }))), 'OVERLOADED');
+    assert.deepEqual(executor.load, { running: 1, queued: 4, orphaned: 0 });
     work.finishAll();
     await Promise.all([running, modest, second, greedy[0], greedy[1]]);
   });
@@ -116,7 +116,7 @@ describe('executor', () => {
     const codes = [outcomeOf(runs), outcomeOf(waits)];
     assert.equal(clock.pending, 1);
     clock.advance(59);
-    assert.deepEqual(executor.load, { running: 1, queued: 2, abandoned: 0 });
+    assert.deepEqual(executor.load, { running: 1, queued: 2, orphaned: 0 });
     clock.advance(1);
     assert.equal(await codes[1], 'DEADLINE');
     assert.equal(work.started, 1);
@@ -125,11 +125,11 @@ describe('executor', () => {
     assert.deepEqual(reasons, ['deadline']);
     assert.equal(clock.pending, 1);
     assert.equal(work.started, 2, 'the freed slot went on');
-    assert.deepEqual(executor.load, { running: 1, queued: 0, abandoned: 1 });
+    assert.deepEqual(executor.load, { running: 1, queued: 0, orphaned: 1 });
     work.finishAll();
     await patient;
     await ticks();
-    assert.deepEqual(executor.load, { running: 0, queued: 0, abandoned: 0 });
+    assert.deepEqual(executor.load, { running: 0, queued: 0, orphaned: 0 });
     clock.advance(1_000);
     assert.equal(clock.pending, 0);
   });
@@ -242,14 +242,14 @@ describe('executor', () => {
     const first = outcomeOf(executor.submit(work.run, call('1')));
     const second = outcomeOf(executor.submit(work.run, call('2')));
     executor.cancel('s', '1');
-    assert.deepEqual(executor.load, { running: 1, queued: 0, abandoned: 1 });
+    assert.deepEqual(executor.load, { running: 1, queued: 0, orphaned: 1 });
     executor.cancel('s', '2');
-    assert.deepEqual(executor.load, { running: 0, queued: 0, abandoned: 1 });
+    assert.deepEqual(executor.load, { running: 0, queued: 0, orphaned: 1 });
     assert.deepEqual([await first, await second], ['CANCELLED', 'CANCELLED']);
     assert.equal(work.started, 1);
     work.finishAll();
     await ticks();
-    assert.deepEqual(executor.load, { running: 0, queued: 0, abandoned: 0 });
+    assert.deepEqual(executor.load, { running: 0, queued: 0, orphaned: 0 });
   });
 
   it('lets work cancel itself and submit more from within', async () => {
@@ -263,14 +263,14 @@ describe('executor', () => {
     }, call('1'));
     assert.equal(await outcomeOf(outer), 'CANCELLED');
     assert.deepEqual(await Promise.all(inner), ['inner']);
-    assert.deepEqual(executor.load, { running: 0, queued: 0, abandoned: 0 });
+    assert.deepEqual(executor.load, { running: 0, queued: 0, orphaned: 0 });
   });
 
   it('names an option that is no positive integer', () => {
     for (const [name, value] of [
       ['max_concurrency', 0],
       ['max_queue', 1.5],
-      ['max_abandoned', Number.NaN],
+      ['max_orphaned', Number.NaN],
     ] as const)
       assert.throws(() => make({ [name]: value }), {
         name: 'RangeError',

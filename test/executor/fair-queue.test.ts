@@ -1,14 +1,14 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import fc from 'fast-check';
-import { FairQueue, type Place } from '../../src/executor/fair-queue.js';
+import { FairQueue, type QueuePlace } from '../../src/executor/fair-queue.js';
 
 describe('fair queue', () => {
   it('equals a plain list of lines under any pushes, takes and removals', () => {
     const step = fc.oneof(
       {
         weight: 5,
-        arbitrary: fc.record({ kind: fc.constant('push' as const), share: fc.constantFrom('a', 'a', 'a', 'a', 'b', 'c', 'd') }),
+        arbitrary: fc.record({ kind: fc.constant('push' as const), fairness_key: fc.constantFrom('a', 'a', 'a', 'a', 'b', 'c', 'd') }),
       },
       { weight: 2, arbitrary: fc.record({ kind: fc.constant('take' as const) }) },
       { weight: 1, arbitrary: fc.record({ kind: fc.constant('remove' as const), at: fc.nat(9) }) },
@@ -18,15 +18,15 @@ describe('fair queue', () => {
       fc.property(fc.array(step, { minLength: 20, maxLength: 60, size: 'max' }), fc.integer({ min: 1, max: 6 }), (steps, max) => {
         const queue = new FairQueue<number>(max);
         const model = makeModel(max);
-        const places = new Map<number, Place<number>>();
+        const places = new Map<number, QueuePlace<number>>();
         for (const [n, step] of steps.entries()) {
           if (step.kind === 'push') {
             const displaced: number[] = [];
-            const place = queue.push(step.share, n, (value) => displaced.push(value));
+            const place = queue.push(step.fairness_key, n, (value) => displaced.push(value));
             if (place !== undefined) places.set(n, place);
             for (const value of displaced) places.delete(value);
             displacements += displaced.length;
-            assert.deepEqual({ taken: place !== undefined, displaced }, model.push(step.share, n));
+            assert.deepEqual({ taken: place !== undefined, displaced }, model.push(step.fairness_key, n));
           } else if (step.kind === 'take') {
             const value = queue.take();
             if (value !== undefined) places.delete(value);
@@ -65,7 +65,7 @@ describe('fair queue', () => {
 
 /** The same rules, by looking through everything each time. */
 function makeModel(max: number) {
-  let lines: { readonly share: string; readonly values: number[]; resized: number }[] = [];
+  let lines: { readonly fairness_key: string; readonly values: number[]; resized: number }[] = [];
   let clock = 0;
   const size = () => lines.reduce((sum, line) => sum + line.values.length, 0);
   const removeFrom = (line: (typeof lines)[number], value: number) => {
@@ -74,19 +74,19 @@ function makeModel(max: number) {
     lines = lines.filter(({ values }) => values.length > 0);
   };
   return {
-    push: (share: string, value: number) => {
+    push: (fairness_key: string, value: number) => {
       const displaced: number[] = [];
       if (size() >= max) {
-        const own = lines.find((line) => line.share === share)?.values.length ?? 0;
+        const own = lines.find((line) => line.fairness_key === fairness_key)?.values.length ?? 0;
         const longest = [...lines].sort((a, b) => b.values.length - a.values.length || a.resized - b.resized)[0];
         if (longest === undefined || own + 1 >= longest.values.length) return { taken: false, displaced };
         const victim = longest.values.at(-1) ?? -1;
         displaced.push(victim);
         removeFrom(longest, victim);
       }
-      let line = lines.find((each) => each.share === share);
+      let line = lines.find((each) => each.fairness_key === fairness_key);
       if (line === undefined) {
-        line = { share, values: [], resized: 0 };
+        line = { fairness_key, values: [], resized: 0 };
         lines.push(line);
       }
       line.values.push(value);

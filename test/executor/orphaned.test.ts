@@ -5,20 +5,20 @@ import { createExecutor } from '../../src/executor/bounded.js';
 import type { CancelToken } from '../../src/executor/executor.js';
 import { makeWork, outcomeOf, ticks } from './support.js';
 
-const call = (id: number) => ({ scope: 's', id: String(id), share: 'p' });
+const call = (id: number) => ({ scope: 's', id: String(id), fairness_key: 'p' });
 
-describe('executor: abandoned work', () => {
+describe('executor: orphaned work', () => {
   it('answers at once, frees the slot, counts the callback until it settles and drops its late result', async () => {
     const executor = createExecutor({ max_concurrency: 1, clock: makeClock() });
     const work = makeWork();
     const answer = outcomeOf(executor.submit(() => work.run().then(() => Promise.reject(new Error('too late'))), call(1)));
     executor.cancel('s', '1');
     assert.equal(await answer, 'CANCELLED');
-    assert.deepEqual(executor.load, { running: 0, queued: 0, abandoned: 1 });
+    assert.deepEqual(executor.load, { running: 0, queued: 0, orphaned: 1 });
     assert.equal(await executor.submit(() => 'next', call(2)), 'next');
     work.finishAll();
     await ticks();
-    assert.deepEqual(executor.load, { running: 0, queued: 0, abandoned: 0 });
+    assert.deepEqual(executor.load, { running: 0, queued: 0, orphaned: 0 });
   });
 
   it('admits at most 1 024 by default; past them callbacks keep their slots and new work is refused', async () => {
@@ -29,22 +29,22 @@ describe('executor: abandoned work', () => {
       executor.cancel('s', String(n));
       assert.equal(await answer, 'CANCELLED');
     }
-    assert.deepEqual(executor.load, { running: 0, queued: 0, abandoned: 1024 });
+    assert.deepEqual(executor.load, { running: 0, queued: 0, orphaned: 1024 });
     const last = Array.from({ length: 33 }, (_, n) => outcomeOf(executor.submit(work.run, call(2000 + n))));
-    assert.deepEqual(executor.load, { running: 32, queued: 1, abandoned: 1024 });
+    assert.deepEqual(executor.load, { running: 32, queued: 1, orphaned: 1024 });
     executor.cancel('s', '2000');
-    assert.deepEqual(executor.load, { running: 31, queued: 1, abandoned: 1025 }, 'the slot was kept');
+    assert.deepEqual(executor.load, { running: 31, queued: 1, orphaned: 1025 }, 'the slot was kept');
     assert.equal(await outcomeOf(executor.submit(work.run, call(3000))), 'OVERLOADED');
     work.finish();
     await ticks();
-    assert.deepEqual(executor.load, { running: 32, queued: 0, abandoned: 1024 }, 'one callback returned: its slot goes to who waits');
+    assert.deepEqual(executor.load, { running: 32, queued: 0, orphaned: 1024 }, 'one callback returned: its slot goes to who waits');
     assert.equal(work.peak, 1024 + 32);
     const admitted = executor.submit(work.run, call(3001));
     work.finishAll();
     await admitted;
     assert.deepEqual(await Promise.all(last), ['CANCELLED', ...Array(32).fill('ok')]);
     await ticks();
-    assert.deepEqual(executor.load, { running: 0, queued: 0, abandoned: 0 });
+    assert.deepEqual(executor.load, { running: 0, queued: 0, orphaned: 0 });
   });
 });
 

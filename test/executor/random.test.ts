@@ -6,7 +6,7 @@ import { createExecutor } from '../../src/executor/bounded.js';
 import type { CancelToken } from '../../src/executor/executor.js';
 import { outcomeOf, ticks } from './support.js';
 
-const BOUNDS = { max_concurrency: 3, max_queue: 5, max_abandoned: 2 };
+const BOUNDS = { max_concurrency: 3, max_queue: 5, max_orphaned: 2 };
 const share = fc.constantFrom('p', 'q', 'r');
 const id = fc.constantFrom('1', '2', '"1"');
 const owner = fc.option(fc.nat(2), { nil: undefined });
@@ -63,7 +63,7 @@ class Rig {
     const options = {
       scope: share,
       id,
-      share,
+      fairness_key: share,
       ...(deadline_ms === undefined ? {} : { deadline_ms }),
       ...(signal === undefined ? {} : { signal }),
     };
@@ -97,13 +97,13 @@ class Rig {
   }
 
   check(): void {
-    const { running, queued, abandoned } = this.executor.load;
-    assert.ok(running >= 0 && queued >= 0 && abandoned >= 0);
+    const { running, queued, orphaned } = this.executor.load;
+    assert.ok(running >= 0 && queued >= 0 && orphaned >= 0);
     assert.ok(running <= BOUNDS.max_concurrency, `${running} run`);
     assert.ok(queued <= BOUNDS.max_queue, `${queued} wait`);
-    assert.ok(running + abandoned <= BOUNDS.max_concurrency + BOUNDS.max_abandoned, `${running} run, ${abandoned} abandoned`);
-    assert.ok(this.live.size <= running + abandoned, 'nothing runs uncounted');
-    const kept = Math.max(0, abandoned - BOUNDS.max_abandoned);
+    assert.ok(running + orphaned <= BOUNDS.max_concurrency + BOUNDS.max_orphaned, `${running} run, ${orphaned} orphaned`);
+    assert.ok(this.live.size <= running + orphaned, 'nothing runs uncounted');
+    const kept = Math.max(0, orphaned - BOUNDS.max_orphaned);
     assert.ok(queued === 0 || running + kept === BOUNDS.max_concurrency, 'nothing waits while a slot is free');
     assert.ok(this.clock.pending <= 1, 'one timer');
   }
@@ -131,7 +131,7 @@ describe('executor under random arrivals, cancellations, aborts and slow work', 
         if (!killed) while (rig.live.size > 0) await settleAll(rig);
         assert.deepEqual(await drained, killed ? { finished: 0, killed: open } : { finished: open, killed: 0 });
         await settleAll(rig);
-        assert.deepEqual(rig.executor.load, { running: 0, queued: 0, abandoned: 0 });
+        assert.deepEqual(rig.executor.load, { running: 0, queued: 0, orphaned: 0 });
         assert.equal(rig.clock.pending, 0);
         for (const [n, outcome] of rig.outcomes.entries()) {
           assert.ok(outcome !== undefined, 'every caller was told');
@@ -152,7 +152,7 @@ describe('executor under random arrivals, cancellations, aborts and slow work', 
         const executor = createExecutor({ max_concurrency: 1, clock: makeClock() });
         const left = new Map<string, number>();
         let turn = new Set<string>();
-        const first = executor.submit(() => ticks(), { scope: 's', id: '0', share: 'a' });
+        const first = executor.submit(() => ticks(), { scope: 's', id: '0', fairness_key: 'a' });
         const all = shares.map((name, n) => {
           left.set(name, (left.get(name) ?? 0) + 1);
           return executor.submit(
@@ -164,7 +164,7 @@ describe('executor under random arrivals, cancellations, aborts and slow work', 
               turn.add(name);
               left.set(name, (left.get(name) ?? 0) - 1);
             },
-            { scope: 's', id: String(n), share: name },
+            { scope: 's', id: String(n), fairness_key: name },
           );
         });
         await first;

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import type { ChainOutcome } from '../../src/gate-chain/chain.js';
-import type { GateVisit } from '../../src/gate-chain/wait.js';
+import type { JudgedRequest } from '../../src/gate-chain/wait.js';
 import { type BenchInit, identify, moduleOf, openBench, pass } from '../support/chain-bench.js';
 import { head, openRouteBench, summary } from '../support/route-bench.js';
 
@@ -61,7 +61,7 @@ describe('identity', () => {
 
   const listener = async (init: BenchInit): Promise<string> => {
     const { chains } = await openBench(init);
-    const visit: GateVisit = { abort: undefined };
+    const visit: JudgedRequest = { abort: undefined };
     const front = await chains.listener.decide(head, visit);
     if (front.kind !== 'admit') return summary(front);
     return summary(await (chains.routes.get('/mcp')?.decide(head, visit, front) as ChainOutcome));

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import type { GateDecision } from '../../src/gate.js';
-import type { Refusal } from '../../src/gate-chain/chain.js';
-import type { GateVisit } from '../../src/gate-chain/wait.js';
+import type { GateRefusal } from '../../src/gate-chain/chain.js';
+import type { JudgedRequest } from '../../src/gate-chain/wait.js';
 import { type BenchInit, type Decide, identify, moduleOf, pass } from '../support/chain-bench.js';
 import { noted, openRouteBench, summary } from '../support/route-bench.js';
 
@@ -27,7 +27,7 @@ describe('a chain', () => {
         c: moduleOf(noted(asked, 'c', pass)),
       },
     });
-    const { identity, ...outcome } = (await decide()) as Refusal;
+    const { identity, ...outcome } = (await decide()) as GateRefusal;
     assert.equal(identity?.principal, 'alice');
     assert.deepEqual(outcome, {
       kind: 'refuse',
@@ -156,7 +156,7 @@ describe('a chain', () => {
   test('aborts the waiting gate when the client leaves', async () => {
     let signal: AbortSignal | undefined;
     const made = await openRouteBench(one((_, context) => new Promise(() => (signal = context.signal))));
-    const visit: GateVisit = { abort: undefined };
+    const visit: JudgedRequest = { abort: undefined };
     const outcome = made.decide(visit);
     visit.abort?.();
     assert.equal((await outcome).kind, 'refuse');
@@ -167,7 +167,7 @@ describe('a chain', () => {
   });
 
   test('leaves nothing to abort once the gate has answered', async () => {
-    const visit: GateVisit = { abort: undefined };
+    const visit: JudgedRequest = { abort: undefined };
     const made = await openRouteBench(one(async () => identify('alice')));
     assert.equal(summary(await made.decide(visit)), 'admit alice');
     assert.equal(visit.abort, undefined);

@@ -72,7 +72,7 @@ describe('pins: Component limits, defaults', () => {
 describe('pins: Executor', () => {
   it('32 run, and 256 wait', () => {
     const executor = createExecutor({ clock: makeClock() });
-    for (let n = 0; n < 400; n++) executor.submit(() => never, { scope: 's', id: String(n), share: 'p' }).catch(() => {});
-    assert.deepEqual(executor.load, { running: 32, queued: 256, abandoned: 0 });
+    for (let n = 0; n < 400; n++) executor.submit(() => never, { scope: 's', id: String(n), fairness_key: 'p' }).catch(() => {});
+    assert.deepEqual(executor.load, { running: 32, queued: 256, orphaned: 0 });
   });
 });

@@ -3,14 +3,14 @@
 import assert from 'node:assert/strict';
 import type { GateDecision } from '../../src/gate.js';
 import type { ChainOutcome } from '../../src/gate-chain/chain.js';
-import type { GateVisit } from '../../src/gate-chain/wait.js';
+import type { JudgedRequest } from '../../src/gate-chain/wait.js';
 import { makeHead } from '../../src/testing.js';
 import { type Bench, type BenchInit, openBench } from './chain-bench.js';
 
 export const head = makeHead();
 
 export interface RouteBench extends Bench {
-  readonly decide: (visit?: GateVisit) => ChainOutcome | Promise<ChainOutcome>;
+  readonly decide: (visit?: JudgedRequest) => ChainOutcome | Promise<ChainOutcome>;
 }
 
 /** Opens the chains of one route `/mcp`; `decide` asks its chain about `head`. */

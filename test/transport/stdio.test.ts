@@ -119,7 +119,7 @@ describe('stdio service', () => {
     input.end();
     assert.equal(await ended, 'eof');
     assert.equal((await told()).length, 2);
-    assert.deepEqual(executor.load, { running: 0, queued: 0, abandoned: 0 });
+    assert.deepEqual(executor.load, { running: 0, queued: 0, orphaned: 0 });
   });
 
   it('stops a cancelled request and never answers it', async () => {

@@ -6,9 +6,9 @@ import { HostPolicy, OriginPolicy } from '../../src/core/http/origin.js';
 import { readClaims } from '../../src/dialect/claims.js';
 import { preflightHeaders } from '../../src/listener/request/cors.js';
 import { RemoteAddresses } from '../../src/listener/request/remote-address.js';
-import { wantsHtml } from '../../src/page/door.js';
+import { wantsHtml } from '../../src/page/request-checks.js';
 import { readUpstreamHead } from '../../src/runtime/answer/response-headers.js';
-import { opaqueResponseHeaders } from '../../src/runtime/http/http-request.js';
+import { httpResponseHeaders } from '../../src/runtime/http/http-request.js';
 import { wantsOpenMetrics } from '../../src/telemetry/expose.js';
 import { makeHead } from '../../src/testing.js';
 import { parseTraceParent } from '../../src/tracing/request-spans.js';
@@ -44,7 +44,7 @@ const FIELDS: readonly (readonly [string, string, (sent: string) => boolean])[] 
   [
     'Connection of an http upstream',
     'x-secret',
-    (sent) => opaqueResponseHeaders({ connection: sent, 'x-secret': '1' }, MOUNT, 'http://up/')?.length === 0,
+    (sent) => httpResponseHeaders({ connection: sent, 'x-secret': '1' }, MOUNT, 'http://up/')?.length === 0,
   ],
   ['Origin', 'http://localhost', (sent) => new OriginPolicy([], 'https://gw.example').isAllowed(sent)],
   ['Host', 'gw.example', (sent) => new HostPolicy(['gw.example']).isAllowed(headers({ host: sent }), false)],

@@ -1,12 +1,12 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { type Answer, AnswerSummary, judgeAnswer, sameId } from '../../src/wire/summary.js';
+import { AnswerSummary, type AnswerVerdict, judgeAnswer, sameId } from '../../src/wire/summary.js';
 
-const judge = (text: string): Omit<Answer, 'id_from' | 'id_to'> => {
+const judge = (text: string): Omit<AnswerVerdict, 'id_from' | 'id_to'> => {
   const { id_from, id_to, ...rest } = judgeAnswer(Buffer.from(text));
   return rest;
 };
-const base: Omit<Answer, 'id_from' | 'id_to'> = {
+const base: Omit<AnswerVerdict, 'id_from' | 'id_to'> = {
   kind: 'other',
   id: undefined,
   method: undefined,

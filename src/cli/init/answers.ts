@@ -1,6 +1,6 @@
 /** What `init` needs to know to write a config. */
 export interface Answers {
-  readonly server: Server;
+  readonly server: ServerChoice;
   readonly callers: Callers;
   readonly host: string;
   readonly port: number;
@@ -14,7 +14,7 @@ export interface Answers {
 }
 
 /** The MCP server behind the gateway. */
-export type Server =
+export type ServerChoice =
   | { readonly kind: 'proxied'; readonly url: string }
   | { readonly kind: 'stdio'; readonly command: string; readonly args: readonly string[] };
 

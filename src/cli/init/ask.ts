@@ -1,6 +1,6 @@
 import { whyNotPlainUrl } from '../../config/format/formats.js';
 import { whyNotCidr, whyNotHost } from '../../config/format/network.js';
-import { type Answers, MTLS_SOURCES, type MtlsSource, type Server } from './answers.js';
+import { type Answers, MTLS_SOURCES, type MtlsSource, type ServerChoice } from './answers.js';
 import { splitCommandLine } from './command-line.js';
 import type { Prompt } from './prompt.js';
 
@@ -21,7 +21,7 @@ async function ask(prompt: Prompt, question: string, judge: Judge, fallback = ''
   }
 }
 
-export async function askServer(prompt: Prompt): Promise<Server> {
+export async function askServer(prompt: Prompt): Promise<ServerChoice> {
   return toServer(await ask(prompt, 'The MCP server: its URL, or the command that starts it', whyNotServer));
 }
 
@@ -30,7 +30,7 @@ function whyNotServer(text: string): string | undefined {
   return splitCommandLine(text) === undefined ? 'a quote is not closed' : undefined;
 }
 
-function toServer(answer: string): Server {
+function toServer(answer: string): ServerChoice {
   if (/^https?:\/\//i.test(answer)) return { kind: 'proxied', url: answer };
   const [command = '', ...args] = splitCommandLine(answer) ?? [];
   return { kind: 'stdio', command, args };

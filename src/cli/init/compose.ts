@@ -1,6 +1,6 @@
 import { stringify } from 'yaml';
 import { isLoopback } from '../../config/format/network.js';
-import type { Answers, Server, TlsFiles } from './answers.js';
+import type { Answers, ServerChoice, TlsFiles } from './answers.js';
 import { gatesText, gatesUsed } from './gates.js';
 
 /** The config that the answers make, as YAML with a comment for each choice. `schema` is where editors find the JSON Schema. */
@@ -70,7 +70,7 @@ function tlsLines({ cert_file, key_file, client_ca_file }: TlsFiles): readonly s
   ];
 }
 
-function runtimeText(server: Server): string {
+function runtimeText(server: ServerChoice): string {
   if (server.kind === 'proxied')
     return `runtimes:
   server:

@@ -1,5 +1,5 @@
 import { CliExit, EXIT } from '../exit.js';
-import type { Answers, Callers, MtlsSource, Server } from './answers.js';
+import type { Answers, Callers, MtlsSource, ServerChoice } from './answers.js';
 import { SHA256_FILE } from './ask.js';
 import { splitCommandLine } from './command-line.js';
 
@@ -46,7 +46,7 @@ export function answersOf(
   };
 }
 
-function serverOf({ upstream, command }: InitFlags, words: readonly string[]): Server | undefined {
+function serverOf({ upstream, command }: InitFlags, words: readonly string[]): ServerChoice | undefined {
   const [first, ...rest] = words;
   if ([upstream, command, first].filter((way) => way !== undefined).length > 1)
     throw usage('give one of --upstream, --command, -- COMMAND');

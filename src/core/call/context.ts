@@ -14,7 +14,7 @@ import { notificationText } from '../../wire/rpc.js';
 import type { HandlerToken, WrapContext } from '../wrap/wrapper.js';
 import { ContextUnder } from './context-under.js';
 import { isObject } from './params.js';
-import type { CoreRequest, Round } from './request.js';
+import type { CoreRequest, InputRound } from './request.js';
 
 /** What a running call may do with the transport under it. */
 export interface CallHost {
@@ -32,11 +32,11 @@ export interface CallHost {
 export class CallContext implements HandlerContext, WrapContext {
   readonly #request: CoreRequest;
   readonly #host: CallHost;
-  readonly #round: Round | undefined;
+  readonly #round: InputRound | undefined;
   #done = Number.NEGATIVE_INFINITY;
   #over = false;
 
-  constructor(request: CoreRequest, host: CallHost, round: Round | undefined) {
+  constructor(request: CoreRequest, host: CallHost, round: InputRound | undefined) {
     this.#request = request;
     this.#host = host;
     this.#round = round;

@@ -6,7 +6,7 @@ import type { ProtocolFault } from '../../errors/error.js';
 import { errorObject } from '../../wire/rpc.js';
 import type { ServerRuntime } from '../define/server-runtime.js';
 import type { CallContext } from './context.js';
-import type { CoreRequest, Round } from './request.js';
+import type { CoreRequest, InputRound } from './request.js';
 
 /** The answer to a request, encoded but for the envelope. */
 export type Reply =
@@ -28,7 +28,7 @@ export interface ErrorReply {
 export interface Job {
   readonly kind: 'job';
   /** What a modern client came back with; undefined in a first round. */
-  readonly round: Round | undefined;
+  readonly round: InputRound | undefined;
   run(context: CallContext): Reply | Promise<Reply>;
 }
 

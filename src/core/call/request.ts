@@ -8,7 +8,7 @@ import type { Guarded, ServerRuntime, WrappedHandlers } from '../define/server-r
 import type { StateSeal } from './state-seal.js';
 
 /** What a client came back with (MCP 2026-07-28 MRTR). */
-export interface Round {
+export interface InputRound {
   readonly responses: InputResponses | undefined;
   readonly state: JsonValue | undefined;
 }

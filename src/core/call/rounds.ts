@@ -5,10 +5,10 @@ import type { ServerRuntime } from '../define/server-runtime.js';
 import { clientOf } from './context.js';
 import { canonical, isObject } from './params.js';
 import { FaultError, type Reply } from './reply.js';
-import type { CoreEnvironment, CoreRequest, Round } from './request.js';
+import type { CoreEnvironment, CoreRequest, InputRound } from './request.js';
 
 /** Reads `inputResponses` and `requestState`; undefined in a first round. A state that this call did not give is refused. */
-export function readRound(server: ServerRuntime, request: CoreRequest, env: CoreEnvironment): Outcome<Round | undefined> {
+export function readRound(server: ServerRuntime, request: CoreRequest, env: CoreEnvironment): Outcome<InputRound | undefined> {
   const { inputResponses, requestState } = request.params;
   if ((inputResponses === undefined && requestState === undefined) || request.dialect.asks !== 'result') return NO_ROUND;
   if (inputResponses !== undefined && !(isObject(inputResponses) && Object.values(inputResponses).every(isObject)))

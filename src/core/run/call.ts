@@ -6,7 +6,7 @@ import type { CancelToken, Executor } from '../../executor/executor.js';
 import { errorResponseText, resultText } from '../../wire/rpc.js';
 import { CallContext, type CallHost } from '../call/context.js';
 import type { Job, Reply } from '../call/reply.js';
-import type { CoreRequest, Round } from '../call/request.js';
+import type { CoreRequest, InputRound } from '../call/request.js';
 import type { PendingInput, Questions } from './questions.js';
 
 const JSON_HEADERS: HeaderList = ['content-type', 'application/json'];
@@ -73,17 +73,17 @@ export class RunningCall implements CallHost {
     else this.#event(json);
   }
 
-  #submit(round: Round | undefined): void {
+  #submit(round: InputRound | undefined): void {
     const { caller, request_id } = this.#request;
     this.#parts.executor
-      .submit((token) => this.#work(token, round), { scope: this.#parts.scope, id: request_id, share: caller })
+      .submit((token) => this.#work(token, round), { scope: this.#parts.scope, id: request_id, fairness_key: caller })
       .then(
         (reply) => this.#replied(reply),
         (fault: { readonly code?: unknown }) => this.#refused(fault),
       );
   }
 
-  #work(token: CancelToken, round: Round | undefined): Reply | Promise<Reply> {
+  #work(token: CancelToken, round: InputRound | undefined): Reply | Promise<Reply> {
     this.#token = token;
     return this.#job.run(new CallContext(this.#request, this, round));
   }

@@ -42,7 +42,7 @@ export class Questions {
   ask(ask: Ask, through: AskThrough): PendingInput | undefined {
     const questions = Object.entries(ask.requests ?? {});
     if (this.#open.size + questions.length > MAX_OPEN) return undefined;
-    const round = new Round(questions.length, callerOf(through.identity));
+    const round = new QuestionRound(questions.length, callerOf(through.identity));
     const ids = questions.map(([key, question]) => {
       const id = randomUUID();
       this.#open.set(id, { key, round });
@@ -71,12 +71,12 @@ export class Questions {
 
 interface OpenQuestion {
   readonly key: string;
-  readonly round: Round;
+  readonly round: QuestionRound;
 }
 
 const MAX_OPEN = 1024;
 
-class Round {
+class QuestionRound {
   readonly caller: string;
   readonly answers: Promise<Answers>;
   readonly #responses: Record<string, Readonly<Record<string, unknown>>> = {};

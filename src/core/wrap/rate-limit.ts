@@ -1,5 +1,5 @@
 import type { Clock } from '../../contract/clock.js';
-import { Chain, ListNode } from '../../executor/fair-queue.js';
+import { LinkedList, ListNode } from '../../executor/fair-queue.js';
 import type { Wrapper } from './wrapper.js';
 import { type ComponentRefusal, checkNames, type KeyOf, RATE_KEYS, RATE_LIMIT, toKeyOf, toPositive } from './wrapper.js';
 
@@ -72,7 +72,7 @@ class Windows {
   readonly #max_keys: number;
   readonly #clock: Clock;
   readonly #byKey = new Map<string, Window>();
-  readonly #byAge = new Chain<Window>();
+  readonly #byAge = new LinkedList<Window>();
 
   constructor(limit: number, window_ms: number, max_keys: number, clock: Clock) {
     this.#limit = limit;

@@ -11,36 +11,36 @@ export type StreamEnded = (reason: EndReason, outcome: AnswerOutcome | undefined
 
 /** A long JSON answer on its way to a reader that may be slow. */
 export class AnswerStream {
-  protected readonly outlet: ResponseWriter;
+  protected readonly writer: ResponseWriter;
   protected over = false;
   readonly #response: ServerResponse;
   readonly #ended: StreamEnded;
   readonly #moved: () => void;
 
   constructor(response: ServerResponse, limits: Limits, ended: StreamEnded, moved: () => void) {
-    this.outlet = new ResponseWriter(response, limits);
+    this.writer = new ResponseWriter(response, limits);
     this.#response = response;
     this.#ended = ended;
     this.#moved = moved;
   }
 
   get buffered_bytes(): number {
-    return this.outlet.buffered_bytes;
+    return this.writer.buffered_bytes;
   }
 
   write(chunk: Uint8Array): boolean {
     if (this.over) return false;
     this.#moved();
     // One event may be larger than the bound, but nothing may be queued behind it.
-    if (this.outlet.overflows) {
+    if (this.writer.overflows) {
       this.end('slow_consumer');
       return false;
     }
-    return this.outlet.write(chunk);
+    return this.writer.write(chunk);
   }
 
   onDrain(resume: () => void): void {
-    this.outlet.onDrain(resume);
+    this.writer.onDrain(resume);
   }
 
   end(reason: EndReason, outcome?: AnswerOutcome, rpc_code?: number): void {
@@ -58,7 +58,7 @@ export class AnswerStream {
   }
 
   tick(now_ms: number): void {
-    if (this.outlet.check(now_ms) === 'slow_consumer') this.end('slow_consumer');
+    if (this.writer.check(now_ms) === 'slow_consumer') this.end('slow_consumer');
   }
 }
 
@@ -112,9 +112,9 @@ export class EventStream extends AnswerStream {
     if (this.over) return;
     const { expires_at_ms, clock, limits } = this.#options;
     if (expires_at_ms !== undefined && clock.now_ms() >= expires_at_ms) return this.end('identity_expired');
-    if (limits.sse_keepalive_ms > 0 && now_ms - this.#written_ms >= limits.sse_keepalive_ms && !this.outlet.blocked) {
+    if (limits.sse_keepalive_ms > 0 && now_ms - this.#written_ms >= limits.sse_keepalive_ms && !this.writer.blocked) {
       this.#written_ms = now_ms;
-      this.outlet.write(SSE_COMMENT);
+      this.writer.write(SSE_COMMENT);
     }
   }
 }

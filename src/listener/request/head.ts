@@ -1,6 +1,6 @@
 import type { IncomingMessage } from 'node:http';
 import type { Claims } from '../../contract/claims.js';
-import type { HeaderView, Peer } from '../../contract/head.js';
+import type { HeaderView, RemoteAddress } from '../../contract/head.js';
 import type { OriginVerdict } from '../../core/http/check-head.js';
 import type { JudgedHead } from '../../gate-chain/chain.js';
 
@@ -11,13 +11,20 @@ export class Head implements JudgedHead {
   readonly path: string;
   readonly query: string;
   readonly headers: HeaderView;
-  readonly peer: Peer;
+  readonly peer: RemoteAddress;
   readonly received_at_ms: number;
   readonly origin: OriginVerdict;
   claims_read = false;
   #claims: Claims = UNCLAIMED;
 
-  constructor(request: IncomingMessage, headers: HeaderView, id: string, peer: Peer, received_at_ms: number, origin: OriginVerdict) {
+  constructor(
+    request: IncomingMessage,
+    headers: HeaderView,
+    id: string,
+    peer: RemoteAddress,
+    received_at_ms: number,
+    origin: OriginVerdict,
+  ) {
     const target = request.url ?? '/';
     const mark = target.indexOf('?');
     this.id = id;

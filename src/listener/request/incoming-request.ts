@@ -29,8 +29,8 @@ export class IncomingRequest implements Ticking, RoutedRequest {
   readonly #env: RequestEnvironment;
   readonly #extra: HeaderList;
   readonly #started_ms: number;
-  /** `door` until the gates are asked; `over` once the request was counted. */
-  #stage: 'door' | 'inside' | 'over' = 'door';
+  /** `head` until the gates are asked; `over` once the request was counted. */
+  #stage: 'head' | 'inside' | 'over' = 'head';
   /** Whom the gates have identified so far. */
   #identity: Identity | undefined;
   /** The body is declared too large: the refusal waits for the gates alone. */
@@ -276,7 +276,7 @@ export class IncomingRequest implements Ticking, RoutedRequest {
     this.#env.denied({ head, route: this.route.path, gate, status, code, method, tool, identity: this.#identity, trace });
   }
 
-  /** Counts a request that the door let in, once. `ours_ms` is our own part of it; undefined: all of it. */
+  /** Counts a request that passed the head checks, once. `ours_ms` is our own part of it; undefined: all of it. */
   #count(outcome: RequestOutcome, ours_ms?: number): void {
     if (this.#stage !== 'inside' || this.route.kind === 'served') return;
     this.#stage = 'over';

@@ -1,6 +1,6 @@
 import { BlockList, isIP, type Socket } from 'node:net';
 import type { TLSSocket } from 'node:tls';
-import type { HeaderView, Peer, PeerTls } from '../../contract/head.js';
+import type { HeaderView, PeerTls, RemoteAddress } from '../../contract/head.js';
 import { trimOws } from '../../wire/field.js';
 
 /** Decides whose forwarded headers are trusted. Built once from `listener.trusted_proxies` (CIDRs); empty: no proxy is trusted. */
@@ -35,7 +35,7 @@ export class RemoteAddresses {
    * not a trusted proxy; a port beside it is dropped. Empty elements do not count (RFC 9110 section 5.6.1). An element that
    * is not an address makes the client `unknown`, which is in no network: the proxy's own address is never taken for it.
    */
-  clientAddress(peer: Peer, headers: HeaderView): string {
+  clientAddress(peer: RemoteAddress, headers: HeaderView): string {
     let client = peer.address;
     const hops = headers.all('x-forwarded-for').join(',').split(',');
     for (let i = hops.length - 1; i >= 0; i--) {
@@ -58,7 +58,7 @@ function withoutPort(hop: string): string {
 }
 
 /** A TCP or TLS peer. */
-export class SocketPeer implements Peer {
+export class SocketPeer implements RemoteAddress {
   readonly address: string;
   readonly trusted: boolean;
   readonly client_address: string;
@@ -83,13 +83,13 @@ export class SocketPeer implements Peer {
 }
 
 /** A request that came through a trusted proxy: the same peer, with the client's own address. */
-export class ForwardedPeer implements Peer {
+export class ForwardedPeer implements RemoteAddress {
   readonly address: string;
   readonly trusted = true;
   readonly client_address: string;
-  readonly #peer: Peer;
+  readonly #peer: RemoteAddress;
 
-  constructor(peer: Peer, client_address: string) {
+  constructor(peer: RemoteAddress, client_address: string) {
     this.address = peer.address;
     this.client_address = client_address;
     this.#peer = peer;

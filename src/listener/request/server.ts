@@ -63,7 +63,7 @@ interface InForce {
   readonly env: RequestEnvironment;
 }
 
-/** The public listener: admission, door, gates. Until `open` it answers 503. */
+/** The public listener: admission, head checks, gates. Until `open` it answers 503. */
 export class Listener {
   readonly drain: Drain;
   readonly #admission: Admission;
@@ -152,31 +152,31 @@ export class Listener {
     const origin = now?.routing.cors === true && head.origin === 'allowed' ? head.headers.get('origin') : undefined;
     const route = now?.routing.table.match(head.path);
     const env = now?.env ?? this.#environment(undefined);
-    const visit = new IncomingRequest(connection, head, route ?? NOWHERE, corsHeaders(origin), env, started);
-    if (fault !== undefined) return this.#turnAway(visit, fault);
-    if (now === undefined || this.drain.state === 'closing' || this.drain.state === 'closed') return this.#turnAway(visit, 'DRAINING');
-    if (route === undefined) return this.#turnAway(visit, 'NO_ROUTE', slashHint(now.routing.table.beside(head.path)));
+    const incoming = new IncomingRequest(connection, head, route ?? NOWHERE, corsHeaders(origin), env, started);
+    if (fault !== undefined) return this.#turnAway(incoming, fault);
+    if (now === undefined || this.drain.state === 'closing' || this.drain.state === 'closed') return this.#turnAway(incoming, 'DRAINING');
+    if (route === undefined) return this.#turnAway(incoming, 'NO_ROUTE', slashHint(now.routing.table.beside(head.path)));
     const verdict = checkHead(head, route, connection, now.rules);
     if (verdict.preflight) return answerPreflight(response, head, origin ?? '', route);
-    if (verdict.fault !== undefined && (verdict.claims === undefined || !visit.mayGetId)) {
+    if (verdict.fault !== undefined && (verdict.claims === undefined || !incoming.mayGetId)) {
       const { code, detail, data } = verdict.fault;
-      return this.#turnAway(visit, code, detail, data, verdict.allow === undefined ? undefined : { allow: verdict.allow });
+      return this.#turnAway(incoming, code, detail, data, verdict.allow === undefined ? undefined : { allow: verdict.allow });
     }
     if (verdict.claims !== undefined) head.claims = verdict.claims;
-    visit.accepts_json = verdict.json;
-    visit.accepts_events = verdict.events;
-    visit.enter(verdict.fault);
+    incoming.accepts_json = verdict.json;
+    incoming.accepts_events = verdict.events;
+    incoming.enter(verdict.fault);
   }
 
   #turnAway(
-    visit: IncomingRequest,
+    incoming: IncomingRequest,
     code: ErrorCode,
     detail?: string,
     data?: Readonly<Record<string, unknown>>,
     headers?: Readonly<Record<string, string>>,
   ): void {
     this.#deps.telemetry.headRefused(code);
-    visit.refuse(code, detail, data, headers);
+    incoming.refuse(code, detail, data, headers);
   }
 
   /** Tells of a refusal without a head to speak of. */

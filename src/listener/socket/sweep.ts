@@ -26,22 +26,22 @@ export function startSweep(connections: ReadonlySet<Connection>, limits: Limits,
   const tick = Math.max(10, Math.min(100, Math.floor(shortest / 8)));
   const timer = clock.interval(tick, () => {
     const now = clock.mono_ms();
-    for (const connection of connections) visit(connection, now, limits, actions);
+    for (const connection of connections) checkDeadlines(connection, now, limits, actions);
   });
   return { stop: () => timer.cancel() };
 }
 
-function visit(connection: Connection, now: number, limits: Limits, actions: SweepActions): void {
+function checkDeadlines(connection: Connection, now: number, limits: Limits, actions: SweepActions): void {
   switch (connection.phase) {
     case 'lingering':
       if (now >= connection.linger_until_ms) connection.socket.destroy();
       return;
     case 'idle':
-      return visitIdle(connection, now, limits);
+      return checkIdle(connection, now, limits);
     case 'head':
-      return visitHead(connection, now, limits, actions);
+      return checkHeadDeadline(connection, now, limits, actions);
     case 'body':
-      return visitBody(connection, now, limits, actions);
+      return checkBodyDeadline(connection, now, limits, actions);
     case 'handshake':
       if (now - connection.head_at_ms >= limits.head_timeout_ms) connection.socket.destroy();
       return;
@@ -50,7 +50,7 @@ function visit(connection: Connection, now: number, limits: Limits, actions: Swe
   }
 }
 
-function visitIdle(connection: Connection, now: number, limits: Limits): void {
+function checkIdle(connection: Connection, now: number, limits: Limits): void {
   const seen = connection.socket.bytesRead;
   if (seen !== connection.base) {
     // The first bytes of the next head, leading CRLFs too.
@@ -65,14 +65,14 @@ function visitIdle(connection: Connection, now: number, limits: Limits): void {
   }
 }
 
-function visitHead(connection: Connection, now: number, limits: Limits, actions: SweepActions): void {
+function checkHeadDeadline(connection: Connection, now: number, limits: Limits, actions: SweepActions): void {
   const seen = noteReads(connection, now);
   if (now - connection.head_at_ms >= limits.head_timeout_ms || now - connection.seen_at_ms >= limits.read_timeout_ms) {
     actions.refuse(connection, 'HEAD_TIMEOUT');
   } else if (seen - connection.base > limits.max_header_bytes + HEAD_SLACK_BYTES) actions.refuse(connection, 'HEAD_TOO_LARGE');
 }
 
-function visitBody(connection: Connection, now: number, limits: Limits, actions: SweepActions): void {
+function checkBodyDeadline(connection: Connection, now: number, limits: Limits, actions: SweepActions): void {
   noteReads(connection, now);
   if (connection.request?.complete === true) {
     connection.phase = 'running';

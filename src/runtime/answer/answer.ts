@@ -3,11 +3,11 @@ import type { Call, Exchange, HeaderList } from '../../contract/runtime.js';
 import type { ErrorCode } from '../../errors/codes.js';
 import type { ErrorDetail } from '../../errors/error.js';
 import type { RatedLog } from '../../transport/rated-log.js';
-import { spellsId, type Answer as Verdict, withId } from '../../wire/summary.js';
+import { spellsId, type AnswerVerdict as Verdict, withId } from '../../wire/summary.js';
 import type { SessionSeal } from '../shared/session-seal.js';
 import type { ToolsLearner } from '../shared/tools-learner.js';
 
-/** One upstream answer after its head: takes the body and tells the exchange. Its methods are called until the flight is over. */
+/** One upstream answer after its head: takes the body and tells the exchange. Its methods are called until the call is over. */
 export interface Answer {
   /** False: stop reading until `AnswerHost.resume`. */
   data(chunk: Buffer): boolean;
@@ -19,7 +19,7 @@ export interface Answer {
   drain?(): void;
 }
 
-/** What an answer needs from the flight that it belongs to. */
+/** What an answer needs from the call that it belongs to. */
 export interface AnswerHost {
   readonly call: Call;
   readonly exchange: Exchange;
@@ -46,7 +46,7 @@ export interface OpenSession {
   readonly upstream: string;
 }
 
-/** What all flights of one runtime share. */
+/** What all calls of one runtime share. */
 export interface ProxiedParts {
   readonly name: string;
   readonly log: RatedLog;

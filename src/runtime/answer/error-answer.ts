@@ -1,6 +1,6 @@
 import type { HeaderList } from '../../contract/runtime.js';
 import { GatheredBytes, withoutBom } from '../../wire/bytes.js';
-import { judgeAnswer, spellsId, type Answer as Verdict, withId } from '../../wire/summary.js';
+import { judgeAnswer, spellsId, type AnswerVerdict as Verdict, withId } from '../../wire/summary.js';
 import { errorHeaders } from '../shared/faults.js';
 import { type Answer, type AnswerHost, ownAnswer, withField } from './answer.js';
 import type { UpstreamHead } from './response-headers.js';

@@ -5,7 +5,7 @@ import { GatewayError } from '../../errors/error.js';
 import { withoutBom } from '../../wire/bytes.js';
 import { errorText } from '../../wire/rpc.js';
 import { type SseEvent, SseParser, type SseParserOptions } from '../../wire/sse.js';
-import { judgeAnswer, type Answer as Verdict } from '../../wire/summary.js';
+import { judgeAnswer, type AnswerVerdict as Verdict } from '../../wire/summary.js';
 import { reasonOf } from '../shared/faults.js';
 import { type Answer, type AnswerHost, ownAnswer } from './answer.js';
 import { BackpressureWriter } from './backpressure-writer.js';

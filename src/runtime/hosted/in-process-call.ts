@@ -35,7 +35,7 @@ export class InProcessCall implements AnswerHost {
   }
 
   /** Relays the answer to its end. Never rejects. */
-  async fly(responding: Promise<Response>): Promise<void> {
+  async relay(responding: Promise<Response>): Promise<void> {
     try {
       const response = await responding;
       this.exchange.upstreamResponded();

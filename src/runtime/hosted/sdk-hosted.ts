@@ -95,20 +95,22 @@ export function createSdkHosted(options: SdkHostedOptions, deps: SdkHostedDeps):
 /** Never dialled: SDK servers look at the path only. */
 const URL_IN_PROCESS = 'http://localhost/mcp';
 
-function run(call: Call, exchange: Exchange, flight: InProcessCall, respond: SdkRespond, executor: Executor): void {
+function run(call: Call, exchange: Exchange, inProcess: InProcessCall, respond: SdkRespond, executor: Executor): void {
   const { identity, head } = call;
   const submitted = executor.submit(
     async (token) => {
-      token.onCancel(() => flight.abort());
+      token.onCancel(() => inProcess.abort());
       const list = [...POST_FIELDS, ...requestHeaders(call, undefined, undefined)];
       const headers = new Headers();
       for (let i = 0; i + 1 < list.length; i += 2) headers.append(list[i] as string, list[i + 1] as string);
       exchange.upstreamStarted();
       // A copy: the SDK may keep the request, and a body that was judged is never shared with who could write to it.
       const body = new Uint8Array(call.body);
-      await flight.fly(respond(new Request(URL_IN_PROCESS, { method: 'POST', headers, body, signal: flight.signal }), toAuth(identity)));
+      await inProcess.relay(
+        respond(new Request(URL_IN_PROCESS, { method: 'POST', headers, body, signal: inProcess.signal }), toAuth(identity)),
+      );
     },
-    { scope: head.id, id: call.id ?? head.id, share: callerKey(identity, head.peer.client_address) },
+    { scope: head.id, id: call.id ?? head.id, fairness_key: callerKey(identity, head.peer.client_address) },
   );
   submitted.catch((fault: { readonly code?: unknown }) => {
     const code =

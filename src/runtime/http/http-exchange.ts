@@ -13,8 +13,8 @@ import { essenceOf } from '../../wire/media.js';
 import { errorText } from '../../wire/rpc.js';
 import type { RequestQueue, Waiter } from '../proxied/request-queue.js';
 import { faultBeforeHead } from '../shared/faults.js';
-import type { Mount } from './http-mount.js';
-import { type HttpRequestPolicy, opaqueRequestHeaders, opaqueResponseHeaders } from './http-request.js';
+import type { HttpMount } from './http-mount.js';
+import { type HttpRequestPolicy, httpRequestHeaders, httpResponseHeaders } from './http-request.js';
 
 /** The wall clock is looked at this often: it may jump, and a certificate may live for years. */
 const LOOK_MS = 60_000;
@@ -28,7 +28,7 @@ export interface HttpExchangeParts {
   readonly telemetry: Telemetry;
   readonly log: RatedLog;
   readonly policy: HttpRequestPolicy;
-  readonly mount: Omit<Mount, 'prefix'>;
+  readonly mount: Omit<HttpMount, 'prefix'>;
 }
 
 /** One plain HTTP request on its way through the proxy plugin. It writes the answer itself, head first, and lets the upstream go when the client leaves or was refused, as by a 408. */
@@ -61,7 +61,7 @@ export class HttpExchange {
   }
 
   /** Runs `launch` once the caller's turn has come; its place is given back when the response is over. Without one the client is refused. */
-  queue(lane: RequestQueue, caller: string, launch: () => void): void {
+  queue(queue: RequestQueue, caller: string, launch: () => void): void {
     const { telemetry } = this.#parts;
     const refuse = (): void => {
       telemetry.callerLimited(this.#passed.prefix, 'call');
@@ -77,11 +77,11 @@ export class HttpExchange {
         refuse();
       },
     };
-    const entry = lane.enter(waiter);
+    const entry = queue.enter(waiter);
     if (entry === 'refused') return refuse();
     if (entry === 'waits_own') telemetry.callerLimited(this.#passed.prefix, 'wait');
     const leave = (): void => {
-      if (entered) lane.leave(waiter);
+      if (entered) queue.leave(waiter);
     };
     if (this.#response.closed) leave();
     else this.#response.once('close', leave);
@@ -90,11 +90,7 @@ export class HttpExchange {
   send(reply: FastifyReply, dest: string): void {
     reply.from(dest, {
       rewriteRequestHeaders: (_request, headers) => {
-        const own: Record<string | symbol, unknown> = opaqueRequestHeaders(
-          headers as IncomingHttpHeaders,
-          this.#parts.policy,
-          this.#passed,
-        );
+        const own: Record<string | symbol, unknown> = httpRequestHeaders(headers as IncomingHttpHeaders, this.#parts.policy, this.#passed);
         own[SIGNAL] = this.#left.signal;
         return own as IncomingHttpHeaders;
       },
@@ -153,7 +149,7 @@ export class HttpExchange {
   #relay(status: number, upstream: IncomingHttpHeaders, stream: Readable, dest: string): void {
     const { telemetry, name, mount } = this.#parts;
     telemetry.upstreamAnswered(name, `${Math.floor(status / 100)}xx`);
-    const headers = opaqueResponseHeaders(upstream, { ...mount, prefix: this.#passed.prefix }, dest);
+    const headers = httpResponseHeaders(upstream, { ...mount, prefix: this.#passed.prefix }, dest);
     if (headers === undefined) {
       stream.destroy();
       this.#note('UPSTREAM_BROKEN', 'a redirect out of the mount');

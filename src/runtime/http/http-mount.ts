@@ -7,7 +7,7 @@ const PLAIN = /^[A-Za-z0-9\-._~!$&'()*+,=:@/%]*$/;
 const AMBIGUOUS = /%(?:25)*(?:2e|2f|5c|3b|[01][0-9a-f]|7f)/i;
 
 /** Where a plain HTTP upstream stands, seen from both sides. Paths have no trailing slash; the root is empty. */
-export interface Mount {
+export interface HttpMount {
   /** Origin of the upstream. */
   readonly origin: string;
   /** The upstream's own base path. */
@@ -24,7 +24,7 @@ export interface Mount {
  * A Location for the client: below the public prefix and without the upstream's origin. Undefined when it leads out of the mount,
  * or to another origin that `redirects` does not allow. `target` is the upstream path that was asked.
  */
-export function publicLocation(location: string, mount: Mount, target: string): string | undefined {
+export function publicLocation(location: string, mount: HttpMount, target: string): string | undefined {
   if (!URL.canParse(location, mount.origin + target)) return undefined;
   const url = new URL(location, mount.origin + target);
   if (url.origin === mount.origin) {
@@ -39,7 +39,7 @@ export function publicLocation(location: string, mount: Mount, target: string): 
  * A Set-Cookie line whose cookie comes back to this mount only: no Domain, and a Path below the public prefix. Undefined for a
  * `__Host-` cookie, which must be for the whole origin (RFC 6265bis section 4.1.3.2), unless the mount is the origin's root.
  */
-export function confinedCookie(line: string, mount: Mount): string | undefined {
+export function confinedCookie(line: string, mount: HttpMount): string | undefined {
   const [pair = '', ...attributes] = line.split(';');
   if (mount.prefix !== '' && trimOws(pair).toLowerCase().startsWith('__host-')) return undefined;
   let path = mount.prefix === '' ? '/' : mount.prefix;

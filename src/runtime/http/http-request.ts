@@ -3,7 +3,7 @@ import type { Passed } from '../../contract/runtime.js';
 import { listedIn } from '../../wire/field.js';
 import { forwardedIdentity } from '../shared/forwarded-identity.js';
 import { HOP_BY_HOP, ORIGIN_WIDE } from '../shared/static-headers.js';
-import { confinedCookie, type Mount, publicLocation } from './http-mount.js';
+import { confinedCookie, type HttpMount, publicLocation } from './http-mount.js';
 
 /** Characters that Node sends; any other value would throw where no answer is possible. */
 const SENDABLE = /^[\t\x20-\x7e\x80-\xff]*$/;
@@ -26,7 +26,7 @@ export interface HttpRequestPolicy {
  * Identity headers of any terminator, hop-by-hop fields, Expect and every forwarded field of the client stay behind;
  * `X-Forwarded-For`, `-Host`, `-Proto` and `-Prefix` say what the gateway knows.
  */
-export function opaqueRequestHeaders(client: IncomingHttpHeaders, policy: HttpRequestPolicy, passed: Passed): Record<string, string> {
+export function httpRequestHeaders(client: IncomingHttpHeaders, policy: HttpRequestPolicy, passed: Passed): Record<string, string> {
   const headers: Record<string, string> = {};
   const bodiless = passed.head.method === 'GET' || passed.head.method === 'HEAD';
   for (const [name, value] of Object.entries(client)) {
@@ -94,7 +94,7 @@ const ALLOWED: ReadonlySet<string> = new Set([
  * The fields of a plain HTTP upstream's answer as the client gets them; undefined when its Location may not be relayed. Hop-by-hop,
  * `Connection`-listed and origin-wide fields stay behind, Location and Set-Cookie are moved to the public prefix.
  */
-export function opaqueResponseHeaders(upstream: IncomingHttpHeaders, mount: Mount, target: string): [string, string][] | undefined {
+export function httpResponseHeaders(upstream: IncomingHttpHeaders, mount: HttpMount, target: string): [string, string][] | undefined {
   const listed = new Set(listedIn(upstream.connection ?? ''));
   const headers: [string, string][] = [];
   for (const [name, value] of Object.entries(upstream)) {

@@ -92,7 +92,7 @@ export function createHttpRuntime(options: HttpRuntimeOptions, deps: HttpRuntime
     clock: deps.clock,
     onConnected: (seconds) => deps.telemetry.upstreamConnected(name, seconds),
   });
-  const lane = new RequestQueue({
+  const queue = new RequestQueue({
     running: connections,
     waiting: options.max_waiting,
     running_per_caller: options.max_running_per_caller ?? Math.max(1, Math.floor(connections / 2)),
@@ -149,7 +149,7 @@ export function createHttpRuntime(options: HttpRuntimeOptions, deps: HttpRuntime
       request.url = passed.head.query === '' ? path : `${path}?${passed.head.query}`;
       exchanges.set(request, exchange);
       const launched = route;
-      exchange.queue(lane, callerKey(passed.identity, passed.head.peer.client_address), () => launched(request, response));
+      exchange.queue(queue, callerKey(passed.identity, passed.head.peer.client_address), () => launched(request, response));
     },
     async close(deadline_ms) {
       health = 'stopped';

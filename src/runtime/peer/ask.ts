@@ -2,7 +2,7 @@ import type { Clock } from '../../contract/clock.js';
 import type { ErrorCode } from '../../errors/codes.js';
 import { requestText } from '../../wire/rpc.js';
 import type { Response } from './incoming.js';
-import type { Peer, Waiting } from './peer.js';
+import type { Peer, PendingRequest } from './peer.js';
 
 /** What came of a question of the gateway's own. */
 export type ProbeReply =
@@ -12,7 +12,7 @@ export type ProbeReply =
 
 /** Asks the peer in the gateway's own name and tells the outcome once. `params` is JSON text. */
 export function ask(peer: Peer, clock: Clock, method: string, params: string, timeout_ms: number, told: (asked: ProbeReply) => void): void {
-  const waiting: Waiting = {
+  const waiting: PendingRequest = {
     answered(line, response) {
       timer.cancel();
       told({ kind: 'answered', line, response });

@@ -10,7 +10,7 @@ import { Listeners } from './listeners.js';
 import type { Audience, Peer } from './peer.js';
 import { PeerCall } from './peer-call.js';
 import type { ReplyMapper } from './reply-mapper.js';
-import { bridgedTeller } from './reply-mapper.js';
+import { bridgedReplyMapper } from './reply-mapper.js';
 
 export interface BridgeParts {
   readonly clock: Clock;
@@ -37,7 +37,7 @@ export class Bridge implements Audience {
     this.#handshake = handshake;
     this.#toolsChanged = tools_changed;
     this.#parts = parts;
-    this.#tell = bridgedTeller(handshake);
+    this.#tell = bridgedReplyMapper(handshake);
     this.#listeners = new Listeners(peer, parts.clock, handshake);
     peer.audience = this;
   }

@@ -2,14 +2,14 @@ import type { Call } from '../../contract/runtime.js';
 import type { ErrorCode } from '../../errors/codes.js';
 import type { Response } from './incoming.js';
 import { toPeer } from './outgoing.js';
-import type { Peer, Waiting } from './peer.js';
+import type { Peer, PendingRequest } from './peer.js';
 import type { PeerCall } from './peer-call.js';
 
 /**
  * A client's `initialize` on its way through its own peer. A server may take longer to start than a call may take, so the
  * handshake outlives the call that began it: a later call with the same handshake waits for the same answer.
  */
-export class ClientHandshake implements Waiting {
+export class ClientHandshake implements PendingRequest {
   #call: PeerCall | undefined;
   #answer: { readonly line: Uint8Array; readonly response: Response } | undefined;
 

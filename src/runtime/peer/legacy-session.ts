@@ -10,7 +10,7 @@ import type { ToolsLearner } from '../shared/tools-learner.js';
 import { ClientHandshake } from './client-handshake.js';
 import { toPeer } from './outgoing.js';
 import type { Audience, Peer } from './peer.js';
-import { PeerCall, type Settled } from './peer-call.js';
+import { type CallSettled, PeerCall } from './peer-call.js';
 import { tellAsIs } from './reply-mapper.js';
 import { SessionStream } from './session-stream.js';
 
@@ -63,7 +63,7 @@ export class LegacySession implements Audience {
   }
 
   /** Forwards the client's handshake, or lets this call wait for the answer to the one that was sent. `settled` runs as that of a call. */
-  initialize(call: Call, exchange: Exchange, settled: (how: Settled) => HeaderList): void {
+  initialize(call: Call, exchange: Exchange, settled: (how: CallSettled) => HeaderList): void {
     const begun = this.#handshake !== undefined;
     this.#handshake ??= new ClientHandshake();
     const handshake = this.#handshake;
@@ -77,7 +77,7 @@ export class LegacySession implements Audience {
   }
 
   /** Its client left before the server had answered the handshake: another may take it over. */
-  get abandoned(): boolean {
+  get orphaned(): boolean {
     return this.#handshake?.free === true;
   }
 
@@ -147,7 +147,7 @@ export class LegacySession implements Audience {
     this.#open(call, exchange).start(this.#peer);
   }
 
-  #open(call: Call, exchange: Exchange, settled?: (how: Settled) => HeaderList): PeerCall {
+  #open(call: Call, exchange: Exchange, settled?: (how: CallSettled) => HeaderList): PeerCall {
     const own = new PeerCall(call, exchange, {
       tell: tellAsIs,
       tools: this.#parts.tools,

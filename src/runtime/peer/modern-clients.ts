@@ -19,7 +19,7 @@ export interface ModernParts extends BridgeParts {
 export class ModernClients {
   readonly #supervisor: Supervisor;
   readonly #parts: ModernParts;
-  #current: Server | undefined;
+  #current: SharedServer | undefined;
 
   constructor(supervisor: Supervisor, parts: ModernParts) {
     this.#supervisor = supervisor;
@@ -43,19 +43,19 @@ export class ModernClients {
     });
   }
 
-  #run({ peer, bridge, headers, tools }: Server, call: Call, exchange: Exchange): void {
+  #run({ peer, bridge, headers, tools }: SharedServer, call: Call, exchange: Exchange): void {
     const mismatch = call.method === 'tools/call' ? headers.mismatch(call) : undefined;
     if (mismatch !== undefined) return exchange.fail(new GatewayError('HEADER_MISMATCH', { detail: mismatch }));
     if (bridge !== undefined) return bridge.handle(call, exchange);
     new PeerCall(call, exchange, { tell: tellAsIs, tools, identity: this.#parts.identityOf(call) }).start(peer);
   }
 
-  #serverOf(shared: Shared): Server {
+  #serverOf(shared: Shared): SharedServer {
     if (this.#current?.peer !== shared.peer) this.#current = this.#meet(shared);
     return this.#current;
   }
 
-  #meet({ peer, handshake }: Shared): Server {
+  #meet({ peer, handshake }: Shared): SharedServer {
     const { clock, version } = this.#parts;
     const headers = new ToolHeaders();
     const tools: ToolsLearner = {
@@ -73,7 +73,7 @@ export class ModernClients {
 }
 
 /** The shared server of the moment, and what belongs to it alone. */
-interface Server {
+interface SharedServer {
   readonly peer: Peer;
   readonly headers: ToolHeaders;
   readonly tools: ToolsLearner;

@@ -7,7 +7,7 @@ import { memberAt, splice } from '../../wire/edit.js';
 import type { ToolsLearner } from '../shared/tools-learner.js';
 import { type Response, SUBSCRIPTION_KEY } from './incoming.js';
 import { toPeer } from './outgoing.js';
-import type { Peer, Waiting } from './peer.js';
+import type { Peer, PendingRequest } from './peer.js';
 import type { ReplyMapper } from './reply-mapper.js';
 
 export interface PeerCallOptions {
@@ -17,14 +17,14 @@ export interface PeerCallOptions {
   readonly drops?: ((key: string) => boolean) | undefined;
   readonly identity?: string | undefined;
   /** Runs once when the call is over in any way. What it returns goes into the head of a whole answer. */
-  settled?(how: Settled): HeaderList;
+  settled?(how: CallSettled): HeaderList;
 }
 
 /** How a call ended: with a result, with an error of the peer's, without its client, or not answered. */
-export type Settled = 'ok' | 'error' | 'left' | 'not';
+export type CallSettled = 'ok' | 'error' | 'left' | 'not';
 
 /** One call of a client on its way through a peer: from the rewritten request to the end of the answer. */
-export class PeerCall implements Waiting {
+export class PeerCall implements PendingRequest {
   readonly call: Call;
   readonly #exchange: Exchange;
   readonly #options: PeerCallOptions;
@@ -157,7 +157,7 @@ export class PeerCall implements Waiting {
     this.#exchange.fail(new GatewayError(code));
   }
 
-  #settle(how: Settled = 'not'): void {
+  #settle(how: CallSettled = 'not'): void {
     this.#over = true;
     if (this.#id !== undefined) this.#peer?.forget(this.#id);
     this.#options.settled?.(how);

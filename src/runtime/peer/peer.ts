@@ -8,7 +8,7 @@ import type { Envelope } from '../../wire/scan.js';
 import { type Response, readIncoming } from './incoming.js';
 
 /** One request that the peer has not answered. Exactly one of `answered` and `lost` is called, and then nothing more. */
-export interface Waiting {
+export interface PendingRequest {
   answered(line: Uint8Array, response: Response): void;
   /** Progress, or an event of a subscription, that names this request. */
   noticed(line: Uint8Array, kind: 'progress' | 'event'): void;
@@ -42,7 +42,7 @@ export class Peer {
   audience: Audience | undefined;
   readonly #pipe: Pipe;
   readonly #options: PeerOptions;
-  readonly #waiting = new Map<string, Waiting>();
+  readonly #waiting = new Map<string, PendingRequest>();
   #next = 1;
   #spoke = false;
   #closed = false;
@@ -69,7 +69,7 @@ export class Peer {
   }
 
   /** Takes a request in; returns what the peer will call it. Undefined: too many wait, or the peer is gone. */
-  open(waiting: Waiting): number | undefined {
+  open(waiting: PendingRequest): number | undefined {
     if (this.#closed || this.#waiting.size >= this.#options.max_pending) return undefined;
     const id = this.#next++;
     this.#waiting.set(String(id), waiting);
@@ -162,7 +162,7 @@ export class Peer {
     if (id !== undefined) this.#take(id)?.lost('UPSTREAM_BROKEN');
   }
 
-  #take(id: string): Waiting | undefined {
+  #take(id: string): PendingRequest | undefined {
     const ours = toOurs(id);
     const waiting = this.#waiting.get(ours);
     this.#waiting.delete(ours);

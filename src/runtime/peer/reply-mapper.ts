@@ -22,7 +22,7 @@ export const tellAsIs: ReplyMapper = (call, line, response) => {
  * `resultType`, where the revision wants them caching hints, and who answered; -32002 for a missing resource becomes -32602.
  * Everything else stays as the server wrote it.
  */
-export function bridgedTeller({ server_info }: Handshake): ReplyMapper {
+export function bridgedReplyMapper({ server_info }: Handshake): ReplyMapper {
   return (call, line, { outcome, rpc_code }) => {
     const edits: Edit[] = [];
     let code = rpc_code;

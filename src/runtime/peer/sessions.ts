@@ -64,15 +64,15 @@ export class Sessions {
     exchange.waitsFor(startingDetail(this.#options.start_timeout_ms));
     const key = this.#keyOf(call);
     for (const [id, start] of this.#starts)
-      if (start.key === key && start.session.abandoned) return this.#initialize(id, start, call, exchange);
+      if (start.key === key && start.session.orphaned) return this.#initialize(id, start, call, exchange);
     if (!this.#room(callerOf(call))) return exchange.fail(overloaded());
     const id = randomBytes(16).toString('base64url');
     const ended = (): void => this.#end(id);
     let leave = (): void => undefined;
     exchange.onCancel(() => leave());
     leave = supervisor.claim({
-      take: (spare) => {
-        this.#open(id, key, spare, call, exchange);
+      take: (standby) => {
+        this.#open(id, key, standby, call, exchange);
         return ended;
       },
       none: (error) => {
@@ -108,7 +108,7 @@ export class Sessions {
   /** Of each caller one server that starts without a client is kept for the next try; an older one is ended. */
   #leave(id: string): HeaderList {
     const caller = this.#all.get(id)?.caller;
-    for (const [other, { session }] of this.#starts) if (other !== id && session.abandoned && session.caller === caller) this.#end(other);
+    for (const [other, { session }] of this.#starts) if (other !== id && session.orphaned && session.caller === caller) this.#end(other);
     return [];
   }
 

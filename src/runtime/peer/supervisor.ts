@@ -74,10 +74,10 @@ export class Supervisor {
   #starting: Started | undefined;
   #started_ms = 0;
   /** A legacy peer that has seen only the probe. */
-  #spare: Started | undefined;
+  #standby: Started | undefined;
   /** The legacy session that waits for the one that starts. */
   #claimant: Claimant | undefined;
-  readonly #heirs = new WeakMap<Peer, (end: PipeEnd) => void>();
+  readonly #exitOwners = new WeakMap<Peer, (end: PipeEnd) => void>();
   #deadline: Timer | undefined;
   #retry: Timer | undefined;
   #health: Health = 'starting';
@@ -119,11 +119,11 @@ export class Supervisor {
    * started once, not once for each call that gave up waiting. Returns the way to wait no more.
    */
   claim(claimant: Claimant): () => void {
-    const spare = this.#spare;
+    const standby = this.#standby;
     if (this.#health === 'stopped') claimant.none(new GatewayError('DRAINING'));
-    else if (spare !== undefined) {
-      this.#spare = undefined;
-      this.#heirs.set(spare.peer, claimant.take(spare));
+    else if (standby !== undefined) {
+      this.#standby = undefined;
+      this.#exitOwners.set(standby.peer, claimant.take(standby));
     } else if (this.#probing && this.#claimant === undefined && this.#waiting.size === 0) {
       this.#claimant = claimant;
       return () => {
@@ -139,22 +139,22 @@ export class Supervisor {
     this.#deadline?.cancel();
     const error = new GatewayError('DRAINING');
     this.#unclaimed()?.none(error);
-    for (const started of [this.#shared, this.#starting, this.#spare]) started?.peer.close('DRAINING');
+    for (const started of [this.#shared, this.#starting, this.#standby]) started?.peer.close('DRAINING');
     this.#fail(error);
   }
 
   #start(greet = false): void {
     if (this.#health === 'stopped' || this.#shared !== undefined || this.#starting !== undefined) return;
     this.#retry?.cancel();
-    const spare = this.#spare;
-    this.#spare = undefined;
-    const started = spare ?? this.#deps.starter.start((end) => this.#ended(started as Started, end));
+    const standby = this.#standby;
+    this.#standby = undefined;
+    const started = standby ?? this.#deps.starter.start((end) => this.#ended(started as Started, end));
     if (started instanceof GatewayError) return this.#blocked(started);
     this.#starting = started;
     this.#started_ms = this.#deps.clock.mono_ms();
     this.#deadline = this.#deps.clock.timer(this.#options.start_timeout_ms, () => this.#giveUp(started, 'timeout'));
     if (this.#era === 'modern') this.#ready({ peer: started.peer, handshake: undefined });
-    else if (spare === undefined && !greet && this.#era === undefined && this.#started_ms >= this.#unprobed_until_ms)
+    else if (standby === undefined && !greet && this.#era === undefined && this.#started_ms >= this.#unprobed_until_ms)
       this.#discover(started);
     else this.#initialize(started);
   }
@@ -219,7 +219,7 @@ export class Supervisor {
   #rest(started: Started): void {
     this.#deadline?.cancel();
     this.#starting = undefined;
-    this.#spare = started;
+    this.#standby = started;
     this.#health = 'ready';
   }
 
@@ -262,11 +262,11 @@ export class Supervisor {
   }
 
   #ended(started: Started, end: PipeEnd): void {
-    const heir = this.#heirs.get(started.peer);
-    if (heir !== undefined) return heir(end);
+    const exitOwner = this.#exitOwners.get(started.peer);
+    if (exitOwner !== undefined) return exitOwner(end);
     const lived_ms = this.#deps.clock.mono_ms() - this.#started_ms;
     if (started.peer.spoke && lived_ms < STABLE_MS) this.#deps.starter.backoff.failed();
-    if (this.#spare === started) this.#spare = undefined;
+    if (this.#standby === started) this.#standby = undefined;
     else if (this.#starting === started && this.#probing && end !== 'spawn') this.#greetNext(started);
     else if (this.#starting === started || this.#shared?.peer === started.peer) this.#lost(started);
   }

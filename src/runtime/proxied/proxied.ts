@@ -118,7 +118,7 @@ export function createProxied(options: ProxiedOptions, deps: ProxiedDeps): Proxi
   });
   const streams = new SessionStreams();
   const half = Math.max(1, Math.floor(connections / 2));
-  const lane = new RequestQueue({
+  const queue = new RequestQueue({
     running: connections,
     waiting: options.max_waiting,
     running_per_caller: options.max_running_per_caller ?? half,
@@ -142,7 +142,7 @@ export function createProxied(options: ProxiedOptions, deps: ProxiedDeps): Proxi
       left: long ? () => void (open_streams -= 1) : undefined,
       request: { head: fixed[method] + lines, body: method === 'post' ? call.body : undefined },
       watch,
-      lane,
+      queue,
       pool,
       streams,
     };
@@ -168,7 +168,7 @@ export function createProxied(options: ProxiedOptions, deps: ProxiedDeps): Proxi
     },
     stats() {
       const { free, pending, waiting } = pool.stats;
-      return { free, running: lane.running - waiting, pending, queued: lane.waiting };
+      return { free, running: queue.running - waiting, pending, queued: queue.waiting };
     },
     async close(deadline_ms) {
       health = 'stopped';

@@ -1,11 +1,11 @@
-import { FairQueue, type Place } from '../../executor/fair-queue.js';
+import { FairQueue, type QueuePlace } from '../../executor/fair-queue.js';
 
-/** Something that wants one of the upstream's connections. It belongs to one lane, and to one caller, for good. */
+/** Something that wants one of the upstream's connections. It belongs to one queue, and to one caller, for good. */
 export interface Waiter {
   /** As of `callerKey`. */
   readonly caller: string;
   /** Where it waits; the lane's. */
-  place: Place<Waiter> | undefined;
+  place: QueuePlace<Waiter> | undefined;
   /** Its turn has come. */
   launch(): void;
   /** It lost its place in the queue to a caller with fewer waiting; it does not leave any more. */

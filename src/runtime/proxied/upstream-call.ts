@@ -11,7 +11,7 @@ import { readUpstreamHead } from '../answer/response-headers.js';
 import { faultBeforeHead } from '../shared/faults.js';
 import type { RequestQueue, Waiter } from './request-queue.js';
 
-/** Told `answered` or `failed` for each flight whose upstream was asked and not stopped: a head came, or none. */
+/** Told `answered` or `failed` for each call whose upstream was asked and not stopped: a head came, or none. */
 export interface UpstreamCallWatch {
   answered(status: number): void;
   failed(code: ErrorCode): void;
@@ -20,7 +20,7 @@ export interface UpstreamCallWatch {
 }
 
 /**
- * One exchange with the upstream, from waiting for a connection to the last byte. It owns its place in the lane and gives it back
+ * One exchange with the upstream, from waiting for a connection to the last byte. It owns its place in the queue and gives it back
  * in `#leave`, once, on every way out. The pool calls the `on…` methods.
  */
 export class UpstreamCall implements UpstreamListener, AnswerHost, Waiter {
@@ -32,7 +32,7 @@ export class UpstreamCall implements UpstreamListener, AnswerHost, Waiter {
   place: Waiter['place'];
   #request: UpstreamRequest | undefined;
   readonly #watch: UpstreamCallWatch;
-  readonly #lane: RequestQueue;
+  readonly #queue: RequestQueue;
   readonly #pool: UpstreamPool;
   readonly #streams: SessionStreams;
   readonly #onLeft: (() => void) | undefined;
@@ -55,7 +55,7 @@ export class UpstreamCall implements UpstreamListener, AnswerHost, Waiter {
     this.place = undefined;
     this.#request = route.request;
     this.#watch = route.watch;
-    this.#lane = route.lane;
+    this.#queue = route.queue;
     this.#pool = route.pool;
     this.#streams = route.streams;
     this.#onLeft = route.left;
@@ -67,7 +67,7 @@ export class UpstreamCall implements UpstreamListener, AnswerHost, Waiter {
       if (reason === 'drain') this.#answer?.drain?.();
       this.abort();
     });
-    const entry = this.#lane.enter(this);
+    const entry = this.#queue.enter(this);
     if (entry === 'refused') return this.displaced();
     if (entry === 'waits_own') this.#watch.limited(this.call.route.path, 'wait');
     if (this.#isSessionStream && !this.#left) this.#streams.add(this.session as OpenSession, this);
@@ -185,7 +185,7 @@ export class UpstreamCall implements UpstreamListener, AnswerHost, Waiter {
     this.#linger?.cancel();
     if (this.#isSessionStream) this.#streams.delete(this.session as OpenSession, this);
     this.#onLeft?.();
-    this.#lane.leave(this);
+    this.#queue.leave(this);
   }
 
   get #isSessionStream(): boolean {
@@ -193,14 +193,14 @@ export class UpstreamCall implements UpstreamListener, AnswerHost, Waiter {
   }
 }
 
-/** Where a flight goes. */
+/** Where a call goes. */
 export interface UpstreamCallRoute {
   readonly request: UpstreamRequest;
   readonly watch: UpstreamCallWatch;
-  readonly lane: RequestQueue;
+  readonly queue: RequestQueue;
   readonly pool: UpstreamPool;
   readonly streams: SessionStreams;
-  /** Called once when the flight has given its place back, or had none. */
+  /** Called once when the call has given its place back, or had none. */
   readonly left: (() => void) | undefined;
 }
 

@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { confinedCookie, confinedPath, type Mount, publicLocation } from '../../../src/runtime/http/http-mount.js';
-import { type HttpRequestPolicy, opaqueRequestHeaders, opaqueResponseHeaders } from '../../../src/runtime/http/http-request.js';
+import { confinedCookie, confinedPath, type HttpMount, publicLocation } from '../../../src/runtime/http/http-mount.js';
+import { type HttpRequestPolicy, httpRequestHeaders, httpResponseHeaders } from '../../../src/runtime/http/http-request.js';
 import { makeHead } from '../../../src/testing.js';
 
-const mount: Mount = {
+const mount: HttpMount = {
   origin: 'http://10.0.0.5:3002',
   base: '/app',
   prefix: '/console',
@@ -75,14 +75,14 @@ describe('mount', () => {
   });
 
   it('at the root no redirect can become one to another host', () => {
-    const root: Mount = { ...mount, base: '', prefix: '' };
+    const root: HttpMount = { ...mount, base: '', prefix: '' };
     assert.equal(publicLocation('http://10.0.0.5:3002//evil.test', root, '/'), undefined);
     assert.equal(publicLocation('/.//evil.test', root, '/'), undefined);
     assert.equal(publicLocation('/a', root, '/'), '/a');
   });
 
   it('any: other origins pass as they are, the upstream’s own never', () => {
-    const any: Mount = { ...mount, redirects: 'any' };
+    const any: HttpMount = { ...mount, redirects: 'any' };
     assert.equal(publicLocation('http://localhost:33418/callback?code=1', any, '/app/'), 'http://localhost:33418/callback?code=1');
     assert.equal(publicLocation('cursor://oauth?code=1', any, '/app/'), 'cursor://oauth?code=1');
     assert.equal(publicLocation('/app/next', any, '/app/'), '/console/next');
@@ -139,7 +139,7 @@ describe('plain HTTP headers', () => {
       'x-mine': 'yes',
       origin: 'https://mcp.example.com',
     };
-    assert.deepEqual(opaqueRequestHeaders(client, policy, passed), {
+    assert.deepEqual(httpRequestHeaders(client, policy, passed), {
       cookie: 's=1',
       'content-type': 'text/plain',
       'content-length': '3',
@@ -156,7 +156,7 @@ describe('plain HTTP headers', () => {
 
   it('credentials, cookies, identity and public URL follow the route', () => {
     const identity = { principal: 'a', issuer: 'i', scopes: new Set<string>(), facts: {} };
-    const headers = opaqueRequestHeaders(
+    const headers = httpRequestHeaders(
       { authorization: 'Basic x', cookie: 's=1', 'x-mine': 'forged' },
       { ...policy, headers: {}, forward_authorization: true, forward_cookies: false, public_url: new URL('https://mcp.example.com:8443') },
       { ...passed, identity, forward_identity_header: 'x-mine' },
@@ -169,7 +169,7 @@ describe('plain HTTP headers', () => {
       'x-forwarded-prefix': '/console',
       'x-mine': Buffer.from('{"iss":"i","sub":"a","scope":""}').toString('base64url'),
     });
-    const nobody = opaqueRequestHeaders({ 'x-mine': 'forged' }, policy, { ...passed, forward_identity_header: 'x-mine' });
+    const nobody = httpRequestHeaders({ 'x-mine': 'forged' }, policy, { ...passed, forward_identity_header: 'x-mine' });
     assert.equal(nobody['x-mine'], undefined);
   });
 
@@ -191,13 +191,13 @@ describe('plain HTTP headers', () => {
       'x-odd': 'a\u0100b',
       location: '/app/next',
     };
-    assert.deepEqual(opaqueResponseHeaders(answer, mount, '/app/'), [
+    assert.deepEqual(httpResponseHeaders(answer, mount, '/app/'), [
       ['x-upstream-request-id', 'u'],
       ['www-authenticate', 'Basic realm="as"'],
       ['retry-after', '3'],
       ['set-cookie', 'a=1; Path=/console'],
       ['location', '/console/next'],
     ]);
-    assert.equal(opaqueResponseHeaders({ location: 'https://evil.test/' }, mount, '/app/'), undefined);
+    assert.equal(httpResponseHeaders({ location: 'https://evil.test/' }, mount, '/app/'), undefined);
   });
 });

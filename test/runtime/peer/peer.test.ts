@@ -2,8 +2,8 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import type { Handshake } from '../../../src/runtime/peer/handshake.js';
 import { readIncoming } from '../../../src/runtime/peer/incoming.js';
-import { Peer, type Waiting } from '../../../src/runtime/peer/peer.js';
-import { bridgedTeller } from '../../../src/runtime/peer/reply-mapper.js';
+import { Peer, type PendingRequest } from '../../../src/runtime/peer/peer.js';
+import { bridgedReplyMapper } from '../../../src/runtime/peer/reply-mapper.js';
 import { createBackoff } from '../../../src/runtime/peer/spawner.js';
 import { makeClock } from '../../../src/testing.js';
 import type { Pipe } from '../../../src/transport/process-handle.js';
@@ -32,7 +32,7 @@ function open(max_pending = 4) {
     ended: (end) => void ends.push(end),
   });
   const told: string[] = [];
-  const waiting = (name: string): Waiting => ({
+  const waiting = (name: string): PendingRequest => ({
     answered: (_line, { outcome }) => void told.push(`${name} answered ${outcome}`),
     noticed: (_line, kind) => void told.push(`${name} ${kind}`),
     lost: (code) => void told.push(`${name} lost ${code}`),
@@ -139,7 +139,7 @@ describe('the bridged teller', () => {
   const tell = (method: string, line: string) => {
     const response = readIncoming(bytes(line));
     assert.ok(response.kind === 'response');
-    const told = bridgedTeller(handshake)({ ...modernCall(method), id: '"c"' }, bytes(line), response);
+    const told = bridgedReplyMapper(handshake)({ ...modernCall(method), id: '"c"' }, bytes(line), response);
     return told === undefined ? undefined : [told.status, told.rpc_code, Buffer.from(told.body).toString()];
   };
   const info = '"io.modelcontextprotocol/serverInfo":{"name":"s","version":"1"}';

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { isOwnHost, isOwnPost, wantsHtml } from '../../src/page/door.js';
+import { isOwnHost, isOwnPost, wantsHtml } from '../../src/page/request-checks.js';
 
 describe('who may see the status page', () => {
   it('answers names that no stranger can own, and those of the config', () => {
