@@ -1,7 +1,7 @@
 import type { ClientInfo, LogLevel } from '../contract/handler.js';
 import { type ParamHeader, writeParamHeaders } from '../core/define/param-headers.js';
 import { MODERN, nameField } from '../dialect/methods.js';
-import { encodeFieldText } from '../wire/header-value.js';
+import { encodeFieldText } from '../wire/field.js';
 import { isObject, type JsonObject } from './messages.js';
 
 /** What this client tells of itself. */

@@ -1,8 +1,7 @@
 import type { Claims } from '../contract/claims.js';
 import type { HeaderView } from '../contract/head.js';
 import type { Outcome, ProtocolFault } from '../errors/error.js';
-import { trimOws } from '../wire/field.js';
-import { decodeFieldText, isFieldText } from '../wire/header-value.js';
+import { decodeFieldText, isFieldText, trimOws } from '../wire/field.js';
 import { toEcho } from '../wire/text.js';
 import { headerMismatch, missingMethod, unsupportedVersion } from './admit.js';
 import { isModern, isServed, MODERN, nameField, UNDECLARED_REVISION } from './methods.js';

@@ -4,8 +4,16 @@ import type { HttpRequest, HttpResponse, HttpStream } from '../contract/http.js'
 import type { Server } from '../contract/server.js';
 import { paramsOf } from '../core/call/params.js';
 import { admitHttp } from '../core/http/admit.js';
-import { checkEntry, framingOf, type HeadRules, type HeadTarget, judgeOrigin, type Unframed } from '../core/http/check-head.js';
-import { HostPolicy, OriginPolicy } from '../core/http/origin.js';
+import {
+  checkEntry,
+  framingOf,
+  type HeadRules,
+  type HeadTarget,
+  HostPolicy,
+  judgeOrigin,
+  OriginPolicy,
+  type Unframed,
+} from '../core/http/check-head.js';
 import { errorResponse } from '../core/http/response.js';
 import { crashFields, ServerHost } from '../core/run/host.js';
 import type { ErrorCode } from '../errors/codes.js';

@@ -1,6 +1,6 @@
 import type { IncomingHttpHeaders } from 'node:http';
 import { isIP } from 'node:net';
-import { HostPolicy } from '../core/http/origin.js';
+import { HostPolicy } from '../core/http/check-head.js';
 import { trimOws, weightOf } from '../wire/field.js';
 
 const PRIVATE = ['.localhost', '.svc', '.cluster.local', '.internal'];

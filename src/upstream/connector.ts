@@ -42,7 +42,7 @@ export function createConnector(origin: string, ca: string | undefined, egress: 
     const options = { ...shared, port: port === '' ? 80 : Number(port) };
     return {
       ready: 'connect',
-      open: (callback) => connectTcp({ ...options, onread: { buffer: readBuffer, callback: callback as never } }),
+      open: (callback) => connectTcp({ ...options, onread: { buffer: READ_BUFFER, callback: callback as never } }),
     };
   }
   // Made once: building the trust store for each connection costs milliseconds.
@@ -74,14 +74,13 @@ export function createConnector(origin: string, ca: string | undefined, egress: 
     open(callback) {
       if (tunnel !== undefined) return new LateSocket(tunnel, (socket) => dial({ socket }), callback);
       // The types know of `onread` for TCP only; Node's TLS socket takes it alike.
-      return dial({ onread: { buffer: readBuffer, callback } } as ConnectionOptions);
+      return dial({ onread: { buffer: READ_BUFFER, callback } } as ConnectionOptions);
     },
   };
 }
 
 /** Node reads one socket at a time and its bytes are copied out before the next read. */
 const READ_BUFFER = Buffer.allocUnsafeSlow(65_536);
-const readBuffer = (): Buffer => READ_BUFFER;
 
 /** A TLS socket that is made once its tunnel stands. It is written to and paused only after `secureConnect`. */
 class LateSocket extends EventEmitter implements UpstreamSocket {

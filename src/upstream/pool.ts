@@ -1,11 +1,10 @@
 import type { Clock, Timer } from '../contract/clock.js';
 import { type ConnectionOwner, UpstreamConnection } from './connection.js';
-import { ConnectionList } from './connection-list.js';
 import { type Connector, createConnector } from './connector.js';
 import type { TunnelEgress } from './egress.js';
 import type { UpstreamHandle, UpstreamListener, UpstreamRequest } from './exchange.js';
 import { UpstreamFailure } from './exchange.js';
-import { IdleQuarantine } from './idle-quarantine.js';
+import { ConnectionList, IdleQuarantine } from './idle-connections.js';
 
 export interface UpstreamPoolOptions {
   /** Scheme, host and port. */

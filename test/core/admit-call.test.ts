@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import type { RequestHead } from '../../src/contract/head.js';
-import { admitCall } from '../../src/core/admit-call.js';
+import { admitCall } from '../../src/core/serve.js';
 import { modernBody } from '../demo/rpc.js';
 
 describe('admitCall', () => {

@@ -147,7 +147,7 @@ export const TABLE: Readonly<Record<string, Row>> = {
   },
   page: {
     ours: ['assembly', 'config', 'contract', 'errors', 'explain', 'listener', 'status'],
-    files: [FIELD, 'src/core/http/origin.ts'],
+    files: [FIELD, 'src/core/http/check-head.ts'],
     modules: ['fastify', 'yaml', 'node:crypto', 'node:http', 'node:net'],
   },
   src: { ours: [...EVERYTHING, 'testing'], modules: ['node:fs', 'node:path', 'node:perf_hooks', 'node:stream', 'node:url'] },

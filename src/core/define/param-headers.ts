@@ -1,7 +1,6 @@
 import type { JsonSchema } from '../../contract/content.js';
 import type { HeaderView } from '../../contract/head.js';
-import { trimOws } from '../../wire/field.js';
-import { decodeFieldText, encodeFieldText } from '../../wire/header-value.js';
+import { decodeFieldText, encodeFieldText, trimOws } from '../../wire/field.js';
 import { DATA_KEYWORDS, type Report } from './check-schema.js';
 
 /** One argument of a tool that is mirrored into a header. */

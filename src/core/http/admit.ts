@@ -4,7 +4,7 @@ import type { HttpRequest, HttpResponse } from '../../contract/http.js';
 import type { Call } from '../../contract/runtime.js';
 import { GatewayError, type ProtocolFault } from '../../errors/error.js';
 import { requestIdOf } from '../../wire/request-id.js';
-import { admitCall } from '../admit-call.js';
+import { admitCall } from '../serve.js';
 import { checkMessage } from './check-head.js';
 import { errorResponse } from './response.js';
 

@@ -5,7 +5,7 @@ import type { SecureContextOptions, TlsOptions } from 'node:tls';
 import type { Clock } from '../../contract/clock.js';
 import type { Limits } from '../../contract/limits.js';
 import type { ErrorCode } from '../../errors/codes.js';
-import { ArrivingRequest } from '../request/arriving-request.js';
+import { ArrivingRequest } from '../request/body.js';
 import { Connection, connectionOf, LINGER_MS, linger, ownSocket, rawRefusal } from './connection.js';
 import { startSweep } from './sweep.js';
 import { validateHead } from './validate-head.js';

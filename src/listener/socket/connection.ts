@@ -4,7 +4,7 @@ import type { StreamKind } from '../../contract/telemetry.js';
 import { CODES, type ErrorCode } from '../../errors/codes.js';
 import { retryAfter } from '../../errors/retry-after.js';
 import { errorText } from '../../wire/rpc.js';
-import type { ArrivingRequest } from '../request/arriving-request.js';
+import type { ArrivingRequest } from '../request/body.js';
 import type { SocketPeer } from '../request/remote-address.js';
 import type { Framing } from './validate-head.js';
 

@@ -2,8 +2,8 @@ import type { HeaderList } from '../../contract/runtime.js';
 import { GatheredBytes, withoutBom } from '../../wire/bytes.js';
 import { judgeAnswer, spellsId, type AnswerVerdict as Verdict, withId } from '../../wire/summary.js';
 import { errorHeaders } from '../shared/faults.js';
+import type { UpstreamHead } from './answer.js';
 import { type Answer, type AnswerHost, ownAnswer, withField } from './answer.js';
-import type { UpstreamHead } from './response-headers.js';
 
 /**
  * An answer with an error status (400 to 599, not 401 or 407) and a JSON body. A JSON-RPC error of at most 64 KiB is relayed with

@@ -3,9 +3,9 @@ import { GatheredBytes, NO_BYTES, withoutBom } from '../../wire/bytes.js';
 import { AnswerSummary, judgeAnswer, spellsId, withId } from '../../wire/summary.js';
 import { reasonOf } from '../shared/faults.js';
 import { LEARN_BYTES } from '../shared/tools-learner.js';
+import type { UpstreamHead } from './answer.js';
 import { type Answer, type AnswerHost, ownAnswer } from './answer.js';
 import { BackpressureWriter } from './backpressure-writer.js';
-import type { UpstreamHead } from './response-headers.js';
 
 /**
  * A JSON answer to a request. Up to 64 KiB (256 KiB for `tools/list`) it is gathered, checked to be one whole JSON-RPC response

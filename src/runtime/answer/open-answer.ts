@@ -1,10 +1,10 @@
 import type { CallKind, HeaderList } from '../../contract/runtime.js';
+import type { UpstreamHead } from './answer.js';
 import { type Answer, type AnswerHost, withField } from './answer.js';
 import { CollectedAnswer } from './collected-answer.js';
 import { ErrorAnswer, failWithStatus } from './error-answer.js';
 import { EventAnswer } from './event-answer.js';
 import { JsonAnswer } from './json-answer.js';
-import type { UpstreamHead } from './response-headers.js';
 
 /**
  * Decides from an answer's head what becomes of it (MCP Streamable HTTP, "Sending Messages"). A redirect, a challenge, a coded

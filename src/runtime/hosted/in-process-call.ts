@@ -2,8 +2,8 @@ import type { Call, Exchange } from '../../contract/runtime.js';
 import type { ErrorCode } from '../../errors/codes.js';
 import { type ErrorDetail, GatewayError } from '../../errors/error.js';
 import type { Answer, AnswerHost, ProxiedParts } from '../answer/answer.js';
+import { readUpstreamHead } from '../answer/answer.js';
 import { openAnswer } from '../answer/open-answer.js';
-import { readUpstreamHead } from '../answer/response-headers.js';
 
 /**
  * One exchange with a server in this process that speaks in `Response` objects. Its answer is judged and relayed as an

@@ -9,7 +9,7 @@ import type { ErrorCode } from '../../errors/codes.js';
 import { GatewayError } from '../../errors/error.js';
 import { lacksRetryAfter, retryAfter } from '../../errors/retry-after.js';
 import type { RatedLog } from '../../transport/rated-log.js';
-import { essenceOf } from '../../wire/media.js';
+import { essenceOf } from '../../wire/field.js';
 import { errorText } from '../../wire/rpc.js';
 import type { RequestQueue, Waiter } from '../proxied/request-queue.js';
 import { faultBeforeHead } from '../shared/faults.js';

@@ -6,8 +6,8 @@ import { type ErrorDetail, GatewayError } from '../../errors/error.js';
 import type { ResponseHead, UpstreamHandle, UpstreamListener, UpstreamRequest } from '../../upstream/exchange.js';
 import type { UpstreamPool } from '../../upstream/pool.js';
 import type { Answer, AnswerHost, OpenSession, ProxiedParts } from '../answer/answer.js';
+import { readUpstreamHead } from '../answer/answer.js';
 import { openAnswer } from '../answer/open-answer.js';
-import { readUpstreamHead } from '../answer/response-headers.js';
 import { faultBeforeHead } from '../shared/faults.js';
 import type { RequestQueue, Waiter } from './request-queue.js';
 

@@ -28,21 +28,6 @@ export const ORIGIN_WIDE: ReadonlySet<string> = new Set([
   'x-sendfile',
   'x-lighttpd-send-file',
 ]);
-const A = 0x61;
-const DROPPED: ReadonlySet<string> = new Set([
-  ...HOP_BY_HOP,
-  ...ORIGIN_WIDE,
-  'authentication-info',
-  'content-location',
-  'date',
-  'location',
-  'server',
-  'set-cookie',
-  'set-cookie2',
-  'via',
-  'www-authenticate',
-  'x-powered-by',
-]);
 
 /**
  * Checks `runtimes.<name>.headers`: names are tokens, values are field values, and none is a field that the gateway writes itself.
@@ -75,15 +60,6 @@ const OWN: ReadonlySet<string> = new Set([
   'traceparent',
   'tracestate',
 ]);
-
-/**
- * True for a response field of an MCP upstream that must not reach the client. Names are in lower case. Three groups: fields
- * of the hop (RFC 9110 section 7.6.1) and of the framing, which the listener writes itself; fields that speak for the whole
- * origin or to a proxy in front of us; and fields that would hand the upstream's credentials, addresses or challenges on.
- */
-export function dropped(name: string): boolean {
-  return DROPPED.has(name) || (name.charCodeAt(0) === A && name.startsWith('access-control-')) || name.startsWith('x-accel-');
-}
 
 /** A fixed upstream, taken apart once. */
 export interface UpstreamUrl {

@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import { createServer, type IncomingMessage, request } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { test } from 'node:test';
-import { ArrivingRequest } from '../../../src/listener/request/arriving-request.js';
+import { ArrivingRequest } from '../../../src/listener/request/body.js';
 import { Connection } from '../../../src/listener/socket/connection.js';
 
 test('what only the arrival of a request needed is let go, and the answer still ends the exchange', async () => {

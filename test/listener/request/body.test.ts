@@ -3,7 +3,7 @@ import type { Socket } from 'node:net';
 import { describe, it } from 'node:test';
 import { setImmediate as turn } from 'node:timers/promises';
 import fc from 'fast-check';
-import { ArrivingRequest } from '../../../src/listener/request/arriving-request.js';
+import { ArrivingRequest } from '../../../src/listener/request/body.js';
 
 /** Plays Node's parser: pieces are pushed until the request says enough, and again once it lets the socket go on. */
 class Parser {

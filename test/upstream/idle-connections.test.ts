@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import type { UpstreamConnection } from '../../src/upstream/connection.js';
-import { ConnectionList } from '../../src/upstream/connection-list.js';
+import { ConnectionList } from '../../src/upstream/idle-connections.js';
 
 const some = (count: number): UpstreamConnection[] => Array.from({ length: count }, () => ({ slot: -1 }) as UpstreamConnection);
 

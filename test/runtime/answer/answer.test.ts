@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { readUpstreamHead } from '../../../src/runtime/answer/response-headers.js';
+import { readUpstreamHead } from '../../../src/runtime/answer/answer.js';
 
 const raw = (...fields: string[]): string[] => fields.map((text, i) => (i % 2 === 0 ? text.toLowerCase() : text));
 
