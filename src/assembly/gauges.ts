@@ -41,6 +41,16 @@ export function declareGauges(metrics: Metrics, listener: Listener, runtimes: ()
         : [],
     ),
   );
+  metrics.gauge('upstream_era', '', ['runtime', 'era'], () =>
+    live().flatMap((runtime) => {
+      const verdict = 'era' in runtime ? runtime.era.verdict : undefined;
+      if (verdict === undefined) return [];
+      return (['modern', 'legacy'] as const).map((era) => ({ value: era === verdict ? 1 : 0, labels: { runtime: runtime.name, era } }));
+    }),
+  );
+  metrics.gauge('bridge_sessions', '', ['runtime'], () =>
+    live().flatMap((runtime) => ('era' in runtime ? [{ value: runtime.era.sessions, labels: { runtime: runtime.name } }] : [])),
+  );
   const executors = (key: 'running' | 'queued' | 'orphaned') => () =>
     live().flatMap((runtime) => ('load' in runtime ? [{ value: runtime.load[key], labels: { runtime: runtime.name } }] : []));
   metrics.gauge('executor_running', '', ['runtime'], executors('running'));

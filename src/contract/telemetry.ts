@@ -63,6 +63,12 @@ export interface Telemetry {
   /** `code_class` is `2xx` … `5xx`, or `error` when there was no answer. */
   upstreamAnswered(runtime: string, code_class: string): void;
   upstreamConnected(runtime: string, seconds: number): void;
+  /** A server was asked for its era. */
+  eraProbed(runtime: string, outcome: 'modern' | 'legacy' | 'inconclusive'): void;
+  /** A server speaks another era than before. */
+  eraFlipped(runtime: string): void;
+  /** A session that the gateway held on a legacy server for a modern client ended. */
+  bridgeSessionEnded(runtime: string, reason: 'idle' | 'evicted' | 'lost' | 'drain' | 'failed'): void;
   /** A request of an MCP server to its client was refused, or dropped, in the client's place. */
   questionRefused(runtime: string, method: string): void;
   /** Tool names of a server's own `tools/list` answer: from now on they may be label values (at most 200 a route). */

@@ -50,6 +50,13 @@ export const UPSTREAM_CODES = {
     'The upstream answered an error status without a JSON-RPC body; the status is the upstream’s.',
     'Check the request against what the server supports.',
   ),
+  ERA_UNAVAILABLE: row(
+    502,
+    -32603,
+    'The MCP server behind this route does not serve this protocol revision.',
+    'The call is of the modern revision, and the server opened no session of a legacy one for it either; or `protocol` says that the server is legacy and it is not.',
+    'Check runtimes.*.protocol, and with portcullis doctor which revisions the server serves.',
+  ),
 } as const satisfies Readonly<Record<string, ErrorRow>>;
 
 /** One row of the closed error table: what goes on the wire and what docs/errors.md says. */

@@ -14,7 +14,7 @@ export function runtimes({ runtimes: all }: Status): Html {
     all.map((runtime) => [
       html`<code>${runtime.name}</code> <small>${runtime.kind}</small>`,
       mark(TONES[runtime.health], runtime.health),
-      nowOf(runtime),
+      html`${nowOf(runtime)}${eraOf(runtime)}`,
       sinceOf(runtime),
       processesOf(runtime),
     ]),
@@ -31,6 +31,17 @@ function nowOf({ connections, load, children }: RuntimeStatus): string {
   if (load !== undefined) return `${number(load.running)} running, ${number(load.queued)} queued`;
   if (children !== undefined) return `${number(children.pending)} pending, ${number(children.sessions)} sessions`;
   return NOTHING;
+}
+
+function eraOf({ era }: RuntimeStatus): Content {
+  if (era === undefined) return '';
+  const said =
+    era.verdict === undefined
+      ? 'era unknown'
+      : era.verdict === 'modern'
+        ? 'modern server'
+        : `legacy server, ${number(era.sessions)} sessions for modern clients`;
+  return html`<span class="line"><small>${said}: ${era.reason}</small></span>`;
 }
 
 function sinceOf({ answers, restarts }: RuntimeStatus): Content {

@@ -2,6 +2,7 @@ import type { AnyRuntime, Runtimes } from '../assembly/runtimes.js';
 import type { Config } from '../config/schema/config.js';
 import type { Health } from '../contract/runtime.js';
 import { residentBytes } from '../runtime/peer/stdio-memory.js';
+import type { ProxiedRuntime } from '../runtime/proxied/proxied.js';
 import { type Samples, tally } from './gate-status.js';
 
 export interface RuntimeStatus {
@@ -10,6 +11,8 @@ export interface RuntimeStatus {
   readonly health: Health;
   /** Connections of a proxied runtime by state. */
   readonly connections?: Readonly<Record<string, number>>;
+  /** Which protocol era a proxied server speaks, why that is so, and the sessions that the gateway holds on it for modern clients. */
+  readonly era?: ProxiedRuntime['era'];
   /** Calls of a hosted server. */
   readonly load?: { readonly running: number; readonly queued: number };
   /** What a runtime with child processes runs. */
@@ -40,9 +43,9 @@ export function runtimesOf(config: Config, runtimes: Runtimes, samples: Samples)
   });
 }
 
-function workOf(runtime: AnyRuntime | undefined): Pick<RuntimeStatus, 'connections' | 'load' | 'children'> {
+function workOf(runtime: AnyRuntime | undefined): Pick<RuntimeStatus, 'connections' | 'era' | 'load' | 'children'> {
   if (runtime === undefined) return {};
-  if ('stats' in runtime) return { connections: { ...runtime.stats() } };
+  if ('stats' in runtime) return { connections: { ...runtime.stats() }, era: runtime.era };
   if ('load' in runtime) return { load: { running: runtime.load.running, queued: runtime.load.queued } };
   if (!('peers' in runtime)) return {};
   const { sessions, calls, pids } = runtime.peers;

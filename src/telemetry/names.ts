@@ -80,6 +80,23 @@ export const METRICS = {
   upstream_requests_total: counter('Answers of an upstream by status class; error means there was no answer.', 'runtime', 'code_class'),
   upstream_connect_seconds: histogram('Time to open a connection to an upstream.', CONNECT_BUCKETS, 'runtime'),
   upstream_connections: gauge('Connections and requests in an upstream pool: free, running, pending or queued.', 'runtime', 'state'),
+  upstream_era: gauge(
+    '1 for the protocol era that the server was found to speak, 0 for the other; none while it is not known.',
+    'runtime',
+    'era',
+  ),
+  era_probes_total: counter(
+    'Questions to a server for the revisions that it serves, by outcome: modern, legacy or inconclusive.',
+    'runtime',
+    'outcome',
+  ),
+  era_flips_total: counter('Changes of the era that a server speaks.', 'runtime'),
+  bridge_sessions: gauge('Sessions that the gateway holds on legacy servers for modern clients.', 'runtime'),
+  bridge_sessions_ended_total: counter(
+    'Such sessions that ended, by reason: idle, evicted, lost (by the server), drain, or failed (the server opened none).',
+    'runtime',
+    'reason',
+  ),
   questions_refused_total: counter(
     'Requests of MCP servers to their clients, such as elicitation/create, that the gateway refused or dropped because no client could be asked.',
     'runtime',

@@ -4,6 +4,7 @@ import { Bounded, type CounterCell, type Family, type HistogramCell, isLabelText
 import {
   CODE_CLASSES,
   END_REASONS,
+  ERA_OUTCOMES,
   ERAS,
   KILL_KINDS,
   LIMIT_REASONS,
@@ -14,6 +15,7 @@ import {
   QUESTIONS,
   REVISIONS,
   RPC_CODES,
+  SESSION_ENDS,
   STREAM_KINDS,
   VERDICTS,
 } from './label-values.js';
@@ -45,6 +47,9 @@ export function createTraffic(catalog: Catalog): Telemetry {
   const limited = new Bounded(MAX_NAMES, (route) => cells(catalog.counterFamily('callers_limited_total'), LIMITED_KINDS, route));
   const answers = new Bounded(MAX_NAMES, (runtime) => cells(catalog.counterFamily('upstream_requests_total'), CODE_CLASSES, runtime));
   const questions = new Bounded(MAX_NAMES, (runtime) => cells(catalog.counterFamily('questions_refused_total'), QUESTIONS, runtime));
+  const probes = new Bounded(MAX_NAMES, (runtime) => cells(catalog.counterFamily('era_probes_total'), ERA_OUTCOMES, runtime));
+  const flips = byName(MAX_NAMES, catalog.counterFamily('era_flips_total'));
+  const sessions = new Bounded(MAX_NAMES, (runtime) => cells(catalog.counterFamily('bridge_sessions_ended_total'), SESSION_ENDS, runtime));
   const connects = byName(MAX_NAMES, catalog.histogramFamily('upstream_connect_seconds'));
   const operations = createOperations(catalog);
 
@@ -75,6 +80,9 @@ export function createTraffic(catalog: Catalog): Telemetry {
     callerLimited: (route, kind) => void (limited.get(route)(kind).value += 1),
     upstreamAnswered: (runtime, codeClass) => void (answers.get(runtime)(codeClass).value += 1),
     questionRefused: (runtime, method) => void (questions.get(runtime)(method).value += 1),
+    eraProbed: (runtime, outcome) => void (probes.get(runtime)(outcome).value += 1),
+    eraFlipped: (runtime) => void (flips.get(runtime).value += 1),
+    bridgeSessionEnded: (runtime, reason) => void (sessions.get(runtime)(reason).value += 1),
     upstreamConnected: (runtime, seconds) => observe(connects.get(runtime), seconds),
     toolsListed: operations.toolsListed,
     drainKilled: (kind, count) => void (killed(kind).value += count),

@@ -1,3 +1,4 @@
+import type { ErrorCode } from '../errors/codes.js';
 import type { LongLine } from '../wire/line.js';
 
 /** A peer that was started and that its owner has to end. */
@@ -23,14 +24,21 @@ export type PipeEnd = 'spawn' | 'exit' | 'crash' | 'signal' | 'stdin' | 'stdout'
  * in this process. Whole messages only; framing is the pipe's. The engine sets both listeners before anything can arrive.
  */
 export interface Pipe {
-  /** Hands one message over, without a line end. False: too much waits in it; nothing was taken. */
-  send(line: Uint8Array): boolean;
+  /**
+   * Hands one message over, without a line end. False: too much waits in it; nothing was taken. `fields`: header fields that go with this
+   * message where messages have any, flat name, value.
+   */
+  send(line: Uint8Array, fields?: readonly string[]): boolean;
   /** One raw message of the peer; the bytes do not change any more. */
   onMessage: (line: Uint8Array) => void;
   /** A message that is longer than it may be, and dropped: told as soon as it is, and once more when it `ended`. */
   onTooLong: (line: LongLine, ended: boolean) => void;
   /** The peer is gone. Called once; no message comes after it. Not called after `close`. */
   onClose: (end: PipeEnd) => void;
+  /** Where each request has an exchange of its own: that of the request with this id, raw JSON text, has failed. */
+  onFailed?: (id: string, code: ErrorCode) => void;
+  /** Nobody waits for the answer to this request any more. */
+  forget?(id: string): void;
   /** Ends our side. Calling it twice does nothing. */
   close(): void;
 }

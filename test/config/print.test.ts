@@ -101,6 +101,8 @@ describe('printConfig', () => {
       'connection_max_age_ms',
       'max_waiting',
       'max_event_bytes',
+      'protocol',
+      'bridge',
     ]);
   });
 

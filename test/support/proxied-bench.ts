@@ -37,6 +37,9 @@ export function createTold(): Told {
     callerLimited: (route: string, kind: string) => void lines.push(`limited ${route} ${kind}`),
     streamRefused: (route: string, reason: string) => void lines.push(`refused ${route} ${reason}`),
     questionRefused: (runtime: string, method: string) => void lines.push(`question ${runtime} ${method}`),
+    eraProbed: (runtime: string, outcome: string) => void lines.push(`probed ${runtime} ${outcome}`),
+    eraFlipped: (runtime: string) => void lines.push(`flipped ${runtime}`),
+    bridgeSessionEnded: (runtime: string, reason: string) => void lines.push(`session ${runtime} ${reason}`),
     drainKilled: (kind: string, count: number) => void lines.push(`killed ${kind} ${count}`),
     toolsListed: (route: string, names: readonly string[]) => void lines.push(`tools ${route} ${names.join(',')}`),
   } as unknown as Telemetry;

@@ -38,6 +38,44 @@ const callerShares = {
   ),
 };
 
+const BRIDGE = "How servers of legacy revisions serve modern clients, and how the gateway detects the server's era.";
+
+/** How the era of a server behind a pipe is found out. */
+const bridge = (what: 'process' | 'connection') =>
+  section(
+    {
+      probe_timeout_ms: count(
+        5000,
+        `How long the server may take to answer server/discover. Then it counts as legacy: that ${what} is ended, and a new one begins with initialize.`,
+      ),
+      era_ttl_ms: count(
+        300_000,
+        'How long the gateway remembers that a server did not answer server/discover, or ended, before it asks again.',
+      ),
+    },
+    { description: BRIDGE, default: {} },
+  );
+
+/** How a server over HTTP serves clients of another era. */
+const httpBridge = section(
+  {
+    probe_timeout_ms: count(
+      5000,
+      'How long a modern call waits while the gateway finds out the era of the server by server/discover. Then the call goes on as it is.',
+    ),
+    era_ttl_ms: count(300_000, 'Age at which the gateway asks a legacy server again whether it has become modern.'),
+    max_sessions: count(
+      256,
+      'Sessions that the gateway holds on a legacy server for modern callers, one for each caller and route. One more ends the one that was idle longest; when none is idle, the call is OVERLOADED.',
+      {
+        maximum: 65_535,
+      },
+    ),
+    session_idle_ms: count(300_000, 'A session without a call for so long is ended with DELETE.'),
+  },
+  { description: BRIDGE, default: {} },
+);
+
 const ProxiedSchema = section(
   {
     kind: Type.Literal('proxied', { description: 'An MCP server.' }),
@@ -66,6 +104,12 @@ const ProxiedSchema = section(
       8_000_000,
       'Bytes of one upstream event, and of one upstream answer that has to be parsed. More are UPSTREAM_BROKEN.',
     ),
+    protocol: choice(
+      ['auto', 'as_is', 'legacy'],
+      'auto',
+      'Which protocol eras the server speaks. auto: the gateway asks it once with server/discover, and serves modern clients of a legacy server over sessions of its own. legacy: the same without asking. as_is: every call goes on in the era of its client.',
+    ),
+    bridge: httpBridge,
   },
   { description: 'An MCP server that speaks Streamable HTTP, in any protocol era.' },
 );
@@ -119,22 +163,6 @@ const sessionLimits = (what: 'process' | 'connection') => ({
   ),
   max_sessions_per_caller: count(16, 'The same for the sessions of one identified caller.', { maximum: 4096 }),
 });
-
-/** How the era of a server behind a pipe is found out. */
-const bridge = (what: 'process' | 'connection') =>
-  section(
-    {
-      probe_timeout_ms: count(
-        5000,
-        `How long the server may take to answer server/discover. Then it counts as legacy: that ${what} is ended, and a new one begins with initialize.`,
-      ),
-      era_ttl_ms: count(
-        300_000,
-        'How long the gateway remembers that a server did not answer server/discover, or ended, before it asks again.',
-      ),
-    },
-    { description: "How servers of legacy revisions serve modern clients, and how the gateway detects the server's era.", default: {} },
-  );
 
 const StdioSchema = section(
   {

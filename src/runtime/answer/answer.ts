@@ -59,6 +59,8 @@ export interface ProxiedParts {
   readonly tools: ToolsLearner;
   /** A request of the server to its client was dropped. */
   questionRefused(method: string): void;
+  /** A modern request was answered as only a legacy server does. */
+  eraDoubted(): void;
   readonly max_event_bytes: number;
   readonly max_response_bytes: number;
 }

@@ -1,6 +1,7 @@
 import type { HeaderList } from '../../contract/runtime.js';
 import { GatheredBytes, withoutBom } from '../../wire/bytes.js';
 import { judgeAnswer, spellsId, type AnswerVerdict as Verdict, withId } from '../../wire/summary.js';
+import { isLegacyAnswer } from '../era/verdict.js';
 import { errorHeaders } from '../shared/faults.js';
 import type { UpstreamHead } from './answer.js';
 import { type Answer, type AnswerHost, ownAnswer, withField } from './answer.js';
@@ -35,6 +36,8 @@ export class ErrorAnswer implements Answer {
     const body = withoutBom(this.#body.take());
     const verdict = judgeAnswer(body);
     const spoken = verdict.complete && verdict.kind === 'response' && (verdict.outcome !== 'rpc_error' || verdict.rpc_code !== undefined);
+    if (this.#host.call.era === 'modern' && isLegacyAnswer(this.#head.status, spoken ? verdict.rpc_code : undefined, body))
+      this.#host.parts.eraDoubted();
     const told = spoken ? this.#told(body, verdict) : undefined;
     if (told === undefined) return this.#fail();
     const { status } = this.#head;
@@ -69,6 +72,7 @@ const METHOD_NOT_FOUND = -32601;
  */
 export function failWithStatus(host: AnswerHost, head: UpstreamHead): void {
   const headers = errorHeaders(head.relayed);
+  if (host.call.era === 'modern' && isLegacyAnswer(head.status, undefined, undefined)) host.parts.eraDoubted();
   if (head.status >= 500) return host.fail('UPSTREAM_BROKEN', `status ${head.status}`, { headers });
   if (head.status === 404 && host.session !== undefined) {
     host.sessionEnded();

@@ -17,6 +17,16 @@ export function verdictOf(line: Uint8Array, { outcome, rpc_code }: Pick<Response
   return rpc_code === -32020 || rpc_code === -32021 ? 'modern' : 'legacy';
 }
 
+/**
+ * True for an answer to a modern request that a modern server does not give: a 400, 404 or 405 without one of the codes that only the modern
+ * revision has, or a -32022 that does not list it. A 404 with -32601 is a modern server's way to say that it has no such method.
+ */
+export function isLegacyAnswer(status: number, rpc_code: number | undefined, body: Uint8Array | undefined): boolean {
+  if (rpc_code === -32022 && body !== undefined) return !lists(body, 'error', 'data', 'supported');
+  if (rpc_code === -32020 || rpc_code === -32021 || (status === 404 && rpc_code === -32601)) return false;
+  return status === 400 || status === 404 || status === 405;
+}
+
 function lists(line: Uint8Array, ...path: readonly string[]): boolean {
   const member = memberAt(line, ...path);
   if (member === undefined || line[member.value] !== OPEN_LIST) return false;

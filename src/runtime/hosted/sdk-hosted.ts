@@ -62,6 +62,7 @@ export function createSdkHosted(options: SdkHostedOptions, deps: SdkHostedDeps):
     log: createRatedLog(log, clock),
     seal: createSessionSeal({ keys: undefined, ttl_s: SESSION_TTL_S, clock }),
     tools: createToolsLearner(telemetry, clock),
+    eraDoubted: () => undefined,
     questionRefused: (method) => telemetry.questionRefused(options.name, method),
     max_event_bytes: MAX_EVENT_BYTES,
     max_response_bytes: MAX_RESPONSE_BYTES,

@@ -16,6 +16,10 @@ export interface BridgeParts {
   readonly clock: Clock;
   readonly tools: ToolsLearner;
   identityOf(call: Call): string | undefined;
+  /** Header fields that go with a call, where messages have any. */
+  fieldsOf?(call: Call): readonly string[];
+  /** As `again` of a call. */
+  again?(call: Call, exchange: Exchange): boolean;
 }
 
 /**
@@ -51,6 +55,8 @@ export class Bridge implements Audience {
       tools: this.#parts.tools,
       drops: isModernKey,
       identity: this.#parts.identityOf(call),
+      fields: this.#parts.fieldsOf?.(call),
+      again: () => this.#parts.again?.(call, exchange) === true,
       settled: () => {
         this.#calls.delete(own);
         return [];

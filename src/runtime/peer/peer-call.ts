@@ -16,6 +16,10 @@ export interface PeerCallOptions {
   /** As in `Outgoing`. */
   readonly drops?: ((key: string) => boolean) | undefined;
   readonly identity?: string | undefined;
+  /** Header fields for the message, where it has any. */
+  readonly fields?: readonly string[] | undefined;
+  /** The server has lost the session that the call was sent in, and has not begun it. True: the call was sent again in another one. */
+  again?(): boolean;
   /** Runs once when the call is over in any way. What it returns goes into the head of a whole answer. */
   settled?(how: CallSettled): HeaderList;
 }
@@ -43,13 +47,13 @@ export class PeerCall implements PendingRequest {
 
   start(peer: Peer): void {
     const { call } = this;
-    const { drops, identity } = this.#options;
+    const { drops, identity, fields } = this.#options;
     this.#peer = peer;
     const id = peer.open(this);
     if (id === undefined) return this.#fail(peer.closed ? 'UPSTREAM_ENDED' : 'OVERLOADED');
     this.#id = id;
     this.follow();
-    if (peer.send(toPeer(call.body, { id, drops, identity }))) return;
+    if (peer.send(toPeer(call.body, { id, drops, identity }), fields)) return;
     peer.forget(id);
     if (!this.#over) this.#fail(peer.closed ? 'UPSTREAM_ENDED' : 'OVERLOADED');
   }
@@ -96,7 +100,10 @@ export class PeerCall implements PendingRequest {
   }
 
   lost(code: ErrorCode): void {
-    if (!this.#over) this.#fail(code);
+    if (this.#over) return;
+    if (code !== 'SESSION_NOT_FOUND' || this.#options.again === undefined) return this.#fail(code);
+    this.#settle();
+    if (!this.#options.again()) this.#exchange.fail(new GatewayError('UPSTREAM_BROKEN'));
   }
 
   /** Sends a message of the peer on this call's own stream; false when that cannot be. */

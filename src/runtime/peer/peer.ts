@@ -53,6 +53,7 @@ export class Peer {
     pipe.onMessage = (line) => this.#message(line);
     pipe.onTooLong = (line, ended) => this.#tooLong(line, ended);
     pipe.onClose = (end) => this.#end(end);
+    pipe.onFailed = (id, code) => this.#take(id)?.lost(code);
   }
 
   get pending(): number {
@@ -79,11 +80,12 @@ export class Peer {
   /** The request waits no more; a late answer to it is dropped. */
   forget(id: number): void {
     this.#waiting.delete(String(id));
+    this.#pipe.forget?.(String(id));
   }
 
-  /** False: the pipe takes no more. */
-  send(line: Uint8Array): boolean {
-    return !this.#closed && this.#pipe.send(line);
+  /** False: the pipe takes no more. `fields`: as in `Pipe`. */
+  send(line: Uint8Array, fields?: readonly string[]): boolean {
+    return !this.#closed && this.#pipe.send(line, fields);
   }
 
   /** Sends JSON text of our own. */

@@ -9,11 +9,15 @@ import type { TunnelEgress } from '../../upstream/egress.js';
 import { UpstreamPool } from '../../upstream/pool.js';
 import type { OpenSession, ProxiedParts } from '../answer/answer.js';
 import { bindingOf } from '../answer/open-answer.js';
+import type { EraBookOptions, EraProtocol } from '../era/era-book.js';
+import type { Verdict } from '../era/verdict.js';
+import type { HttpSessionsOptions } from '../peer/http-sessions.js';
 import { forwardedIdentity } from '../shared/forwarded-identity.js';
 import { fieldLines, fixedHeads, requestHeaders } from '../shared/request-headers.js';
 import type { SessionSeal } from '../shared/session-seal.js';
 import { checkStaticHeaders, parseUpstreamUrl } from '../shared/static-headers.js';
 import { createToolsLearner } from '../shared/tools-learner.js';
+import { EraRouting } from './era-routing.js';
 import { RequestQueue } from './request-queue.js';
 import { SessionStreams, UpstreamCall, type UpstreamCallRoute, type UpstreamCallWatch } from './upstream-call.js';
 
@@ -43,13 +47,23 @@ export interface ProxiedOptions {
   readonly max_event_bytes: number;
   /** Largest JSON answer; default 268 435 456 bytes. Beyond it: 502 `UPSTREAM_BROKEN`, or a cut body if it had begun. */
   readonly max_response_bytes?: number | undefined;
+  /** Which eras the server speaks. Absent, or without `bridge`: as `as_is`. */
+  readonly protocol?: EraProtocol | undefined;
+  /** How modern clients of a legacy server are served. */
+  readonly bridge?: ProxiedBridgeOptions | undefined;
 }
+
+export interface ProxiedBridgeOptions
+  extends Omit<EraBookOptions, 'protocol'>,
+    Pick<HttpSessionsOptions, 'max_sessions' | 'session_idle_ms'> {}
 
 export interface ProxiedDeps {
   readonly log: Log;
   readonly clock: Clock;
   readonly telemetry: Telemetry;
   readonly seal: SessionSeal;
+  /** Of the gateway, told to the servers that it asks; default `0`. */
+  readonly version?: string | undefined;
   /** The way to the upstream; default: directly. */
   readonly egress?: TunnelEgress | undefined;
 }
@@ -68,6 +82,8 @@ export interface UpstreamStats {
 
 export interface ProxiedRuntime extends Runtime {
   stats(): UpstreamStats;
+  /** Which era the server speaks, why, and the sessions that the gateway holds on it for modern clients. */
+  readonly era: { readonly verdict: Verdict | undefined; readonly reason: string; readonly sessions: number };
 }
 
 /**
@@ -81,12 +97,14 @@ export function createProxied(options: ProxiedOptions, deps: ProxiedDeps): Proxi
   const fixed = fixedHeads(new URL(origin).host, target, options.headers ?? {});
   const { name, connections } = options;
   const { clock, telemetry, seal } = deps;
+  const tools = createToolsLearner(telemetry, clock);
   const parts: ProxiedParts = {
     name,
     clock,
     seal,
     log: createRatedLog(deps.log, clock),
-    tools: createToolsLearner(telemetry, clock),
+    tools,
+    eraDoubted: () => era?.book.doubt(),
     questionRefused: (method) => telemetry.questionRefused(name, method),
     max_event_bytes: options.max_event_bytes,
     max_response_bytes: options.max_response_bytes ?? 268_435_456,
@@ -123,6 +141,11 @@ export function createProxied(options: ProxiedOptions, deps: ProxiedDeps): Proxi
     waiting: options.max_waiting,
     running_per_caller: options.max_running_per_caller ?? half,
   });
+  const { bridge, protocol, max_event_bytes, version = '0' } = { ...options, version: deps.version };
+  const era =
+    bridge === undefined || protocol === undefined || protocol === 'as_is'
+      ? undefined
+      : new EraRouting({ name, protocol, max_event_bytes, ...bridge }, { ...deps, tools, version }, { fixed, queue, pool, watch });
   const max_streams = options.max_streams ?? half;
   let open_streams = 0;
 
@@ -157,11 +180,17 @@ export function createProxied(options: ProxiedOptions, deps: ProxiedDeps): Proxi
     },
     start() {
       health = 'ready';
+      era?.book.start();
       return Promise.resolve();
+    },
+    get era() {
+      return { verdict: era?.book.verdict, reason: era?.book.reason ?? 'protocol: as_is', sessions: era?.sessions ?? 0 };
     },
     handle(call, exchange) {
       if (exchange.ended) return;
       if (health === 'stopped') return exchange.fail(new GatewayError('DRAINING'));
+      if (era !== undefined && call.era === 'modern' && !era.book.passes)
+        return era.route(call, exchange, () => fly(call, exchange, undefined));
       const session = sessionOf(call, seal);
       if (session instanceof GatewayError) exchange.fail(session);
       else fly(call, exchange, session);
@@ -172,6 +201,7 @@ export function createProxied(options: ProxiedOptions, deps: ProxiedDeps): Proxi
     },
     async close(deadline_ms) {
       health = 'stopped';
+      era?.close();
       await pool.close(deadline_ms);
     },
   };

@@ -1,0 +1,131 @@
+import { callerKey } from '../../contract/caller.js';
+import type { Clock } from '../../contract/clock.js';
+import type { Log } from '../../contract/log.js';
+import type { Call, Exchange } from '../../contract/runtime.js';
+import type { Telemetry } from '../../contract/telemetry.js';
+import { MODERN } from '../../dialect/methods.js';
+import { EraBook, type EraBookOptions } from '../era/era-book.js';
+import { verdictOf } from '../era/verdict.js';
+import { ask } from '../peer/ask.js';
+import { discoverParams } from '../peer/handshake.js';
+import { HttpPipe } from '../peer/http-pipe.js';
+import { HttpSessions, type HttpSessionsOptions } from '../peer/http-sessions.js';
+import { Peer } from '../peer/peer.js';
+import { forwardedIdentity } from '../shared/forwarded-identity.js';
+import { requestHeaders } from '../shared/request-headers.js';
+import type { ToolsLearner } from '../shared/tools-learner.js';
+import { createQueuedSender, type QueuedSenderParts } from './queued-sender.js';
+
+export interface EraRoutingOptions extends EraBookOptions, Pick<HttpSessionsOptions, 'max_sessions' | 'session_idle_ms'> {
+  /** Config name of the runtime. */
+  readonly name: string;
+  readonly max_event_bytes: number;
+}
+
+export interface EraRoutingDeps {
+  readonly log: Log;
+  readonly clock: Clock;
+  readonly telemetry: Telemetry;
+  readonly tools: ToolsLearner;
+  /** Of the gateway, told to the servers that it asks. */
+  readonly version: string;
+}
+
+/** Where modern calls go: to the server as they are, or, when it is a legacy one, into sessions that the gateway holds on it. */
+export class EraRouting {
+  readonly book: EraBook;
+  readonly #sessions: HttpSessions;
+  readonly #parts: QueuedSenderParts;
+  readonly #max_event_bytes: number;
+
+  constructor(options: EraRoutingOptions, deps: EraRoutingDeps, parts: QueuedSenderParts) {
+    const { name, max_event_bytes } = options;
+    const { clock, telemetry, tools, version } = deps;
+    this.#parts = parts;
+    this.#max_event_bytes = max_event_bytes;
+    this.book = new EraBook(options, {
+      clock,
+      log: deps.log,
+      probe: (told) => {
+        const peer = this.#probePeer(clock);
+        ask(peer, clock, 'server/discover', discoverParams(version), PROBE_MS, (reply) => {
+          peer.close('DRAINING');
+          if (reply.kind === 'answered') told(verdictOf(reply.line, reply.response));
+          else told(reply.kind === 'lost' && reply.code === 'UPSTREAM_ANSWER' ? 'legacy' : undefined);
+        });
+        return () => peer.close('DRAINING');
+      },
+      probed: (outcome) => telemetry.eraProbed(name, outcome),
+      flipped: () => telemetry.eraFlipped(name),
+    });
+    this.#sessions = new HttpSessions(
+      { ...options, version, start_timeout_ms: START_MS, max_pending: MAX_PENDING, max_message_bytes: max_event_bytes },
+      {
+        clock,
+        tools,
+        senderOf: (caller) => createQueuedSender(caller, parts),
+        identityOf: (call) => identityFields(call),
+        fieldsOf: callFields,
+        questionRefused: (method) => telemetry.questionRefused(name, method),
+        ended: (reason) => telemetry.bridgeSessionEnded(name, reason),
+      },
+    );
+  }
+
+  get sessions(): number {
+    return this.#sessions.size;
+  }
+
+  /** Serves a modern call of which it is not certain that it may go on as it is; `pass` sends it on so. */
+  route(call: Call, exchange: Exchange, pass: () => void): void {
+    let leave = (): void => undefined;
+    exchange.onCancel(() => leave());
+    leave = this.book.resolve((bridged) => {
+      if (exchange.ended) return;
+      if (bridged) this.#sessions.handle(call, exchange);
+      else pass();
+    });
+  }
+
+  close(): void {
+    this.book.close();
+    this.#sessions.close();
+  }
+
+  #probePeer(clock: Clock): Peer {
+    const pipe = new HttpPipe({
+      sender: createQueuedSender(PROBER, this.#parts),
+      clock,
+      max_message_bytes: this.#max_event_bytes,
+      fields: ['mcp-protocol-version', MODERN, 'mcp-method', 'server/discover'],
+    });
+    return new Peer(pipe, { max_pending: 1, junk: ignore, refused: ignore, ended: ignore });
+  }
+}
+
+/** The gateway itself, where callers share. No caller's key is empty. */
+const PROBER = callerKey(undefined, '');
+/** The book gives up sooner. */
+const PROBE_MS = 600_000;
+const START_MS = 30_000;
+const MAX_PENDING = 1_024;
+
+function identityFields({ identity, route }: Call): readonly string[] {
+  const name = route.forward_identity_header;
+  return identity === undefined || name === undefined ? [] : [name, forwardedIdentity(identity)];
+}
+
+/** What a forwarded call would carry, without the fields that belong to the modern revision. */
+function callFields(call: Call): readonly string[] {
+  const fields = requestHeaders(call, undefined, undefined);
+  const kept: string[] = [];
+  for (let i = 0; i + 1 < fields.length; i += 2) {
+    const name = fields[i] as string;
+    if (!MODERN_FIELDS.has(name)) kept.push(name, fields[i + 1] as string);
+  }
+  return kept;
+}
+
+const MODERN_FIELDS: ReadonlySet<string> = new Set(['mcp-protocol-version', 'mcp-method', 'mcp-name']);
+
+function ignore(): void {}
