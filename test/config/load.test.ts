@@ -71,7 +71,7 @@ describe('loadConfig', () => {
           connection_max_age_ms: 300_000,
           max_waiting: 256,
           max_event_bytes: 8_000_000,
-          protocol: 'auto',
+          protocol: 'as_is',
           bridge: { probe_timeout_ms: 5000, era_ttl_ms: 300_000, max_sessions: 256, session_idle_ms: 300_000 },
         },
       },

@@ -105,9 +105,9 @@ const ProxiedSchema = section(
       'Bytes of one upstream event, and of one upstream answer that has to be parsed. More are UPSTREAM_BROKEN.',
     ),
     protocol: choice(
-      ['auto', 'as_is', 'legacy'],
-      'auto',
-      'Which protocol eras the server speaks. auto: the gateway asks it once with server/discover, and serves modern clients of a legacy server over sessions of its own. legacy: the same without asking. as_is: every call goes on in the era of its client.',
+      ['as_is', 'auto', 'legacy'],
+      'as_is',
+      'How calls reach a server of another protocol era than their client. as_is: every call goes on as its client wrote it; a client of both eras finds the one that the server speaks. auto: the gateway asks the server once with server/discover, and serves modern clients of a legacy server over sessions of its own; such a server cannot ask these clients anything (elicitation, sampling, roots). legacy: the same without asking the server.',
     ),
     bridge: httpBridge,
   },
