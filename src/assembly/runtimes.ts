@@ -14,6 +14,7 @@ import { createHttpRuntime } from '../runtime/http/http-runtime.js';
 import type { PeerRuntime } from '../runtime/peer/peer-runtime.js';
 import { createProxied, type ProxiedRuntime } from '../runtime/proxied/proxied.js';
 import { createSessionSeal, type SessionSeal } from '../runtime/shared/session-seal.js';
+import { createTaskSeal, type TaskSeal } from '../runtime/shared/task-seal.js';
 import type { TunnelEgress } from '../upstream/egress.js';
 import { openHosted } from './hosted.js';
 import { openStdio } from './stdio.js';
@@ -45,7 +46,7 @@ export interface OpenRuntime {
 /** Every runtime of a config, by name. */
 export interface Runtimes {
   readonly by_name: ReadonlyMap<string, OpenRuntime>;
-  readonly seal: { readonly made_from: string; readonly seal: SessionSeal };
+  readonly seal: { readonly made_from: string; readonly seal: SessionSeal; readonly tasks: TaskSeal };
 }
 
 /**
@@ -72,7 +73,10 @@ export async function createRuntimes(config: Config, folder: string, deps: Runti
       if (options.kind === 'hosted') return openHosted({ ...options, name, folder, state_keys: sessions.keys }, own);
       if (options.kind === 'stdio') return openStdio(name, options, folder, { ...own, seal: seal.seal });
       if (options.kind === 'transport') return openTransportRuntime(name, options, folder, { ...own, seal: seal.seal });
-      return createProxied({ ...options, name, ca }, { ...own, seal: seal.seal });
+      return createProxied(
+        { ...options, name, ca },
+        { ...own, seal: seal.seal, task_seal: options.tasks === 'bind' ? seal.tasks : undefined },
+      );
     };
     try {
       by_name.set(name, { made_from, runtime: await make() });
@@ -90,5 +94,10 @@ function sealOf(config: Config, deps: RuntimeDeps, former: Runtimes | undefined)
   const { keys, ttl_s } = config.listener.sessions;
   const made_from = JSON.stringify(config.listener.sessions);
   if (former?.seal.made_from === made_from) return former.seal;
-  return { made_from, seal: createSessionSeal({ keys: keys.length === 0 ? undefined : keys, ttl_s, clock: deps.clock }) };
+  const { clock } = deps;
+  return {
+    made_from,
+    seal: createSessionSeal({ keys: keys.length === 0 ? undefined : keys, ttl_s, clock }),
+    tasks: createTaskSeal({ keys, clock }),
+  };
 }

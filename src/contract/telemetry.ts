@@ -71,6 +71,8 @@ export interface Telemetry {
   bridgeSessionEnded(runtime: string, reason: 'idle' | 'evicted' | 'lost' | 'drain' | 'failed'): void;
   /** A request of an MCP server to its client was refused, or dropped, in the client's place. */
   questionRefused(runtime: string, method: string): void;
+  /** A task id of a modern request that its caller, or its route, does not own. */
+  taskRefused(route: string): void;
   /** Tool names of a server's own `tools/list` answer: from now on they may be label values (at most 200 a route). */
   toolsListed(route: string, names: readonly string[]): void;
   drainKilled(kind: 'connection' | 'stream' | 'call' | 'child', count: number): void;

@@ -155,7 +155,7 @@ export const CODES = {
     200,
     -32602,
     'There is no such component.',
-    'The hosted server has no tool, prompt or resource of this name that this caller may use. Legacy revisions use -32002 for a resource.',
+    'The hosted server has no tool, prompt or resource of this name that this caller may use, or a proxied server no task that this caller began by this route. Legacy revisions use -32002 for a resource.',
     'Take names from the lists of the server.',
   ),
   INVALID_ARGUMENTS: row(

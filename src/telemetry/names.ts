@@ -102,6 +102,7 @@ export const METRICS = {
     'runtime',
     'mcp_method',
   ),
+  tasks_refused_total: counter('Task ids in requests that were refused: forged, or given to another caller or by another route.', 'route'),
   config_reloads_total: counter('Config reloads by outcome: succeeded or failed.', 'outcome'),
   config_last_reload_success: gauge('1 when the last reload, or the start, applied the config; 0 when it was refused.'),
   drain_state: gauge('0 serving, 1 draining, 2 closing, 3 closed.'),

@@ -50,6 +50,7 @@ export function createTraffic(catalog: Catalog): Telemetry {
   const probes = new Bounded(MAX_NAMES, (runtime) => cells(catalog.counterFamily('era_probes_total'), ERA_OUTCOMES, runtime));
   const flips = byName(MAX_NAMES, catalog.counterFamily('era_flips_total'));
   const sessions = new Bounded(MAX_NAMES, (runtime) => cells(catalog.counterFamily('bridge_sessions_ended_total'), SESSION_ENDS, runtime));
+  const tasks = byName(MAX_NAMES, catalog.counterFamily('tasks_refused_total'));
   const connects = byName(MAX_NAMES, catalog.histogramFamily('upstream_connect_seconds'));
   const operations = createOperations(catalog);
 
@@ -83,6 +84,7 @@ export function createTraffic(catalog: Catalog): Telemetry {
     eraProbed: (runtime, outcome) => void (probes.get(runtime)(outcome).value += 1),
     eraFlipped: (runtime) => void (flips.get(runtime).value += 1),
     bridgeSessionEnded: (runtime, reason) => void (sessions.get(runtime)(reason).value += 1),
+    taskRefused: (route) => void (tasks.get(route).value += 1),
     upstreamConnected: (runtime, seconds) => observe(connects.get(runtime), seconds),
     toolsListed: operations.toolsListed,
     drainKilled: (kind, count) => void (killed(kind).value += count),

@@ -70,6 +70,7 @@ describe('loadConfig', () => {
           connections: 1024,
           connection_max_age_ms: 300_000,
           max_waiting: 256,
+          tasks: 'bind',
           max_event_bytes: 8_000_000,
           protocol: 'as_is',
           bridge: { probe_timeout_ms: 5000, era_ttl_ms: 300_000, max_sessions: 256, session_idle_ms: 300_000 },

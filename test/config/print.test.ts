@@ -100,6 +100,7 @@ describe('printConfig', () => {
       'connections',
       'connection_max_age_ms',
       'max_waiting',
+      'tasks',
       'max_event_bytes',
       'protocol',
       'bridge',

@@ -122,6 +122,7 @@ function countEverything({ telemetry, metrics }: Prometheus): void {
   telemetry.upstreamAnswered('files', '2xx');
   telemetry.upstreamConnected('files', 0.001);
   telemetry.questionRefused('files', 'roots/list');
+  telemetry.taskRefused('/files/mcp');
   telemetry.drainKilled('call', 1);
   telemetry.drained(1);
   metrics.counter('jwks_fetches_total', '', ['issuer', 'outcome']).add({ issuer: 'corp', outcome: 'ok' });

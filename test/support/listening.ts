@@ -183,6 +183,7 @@ function countingTelemetry(count: (name: string) => void, records: RequestRecord
     eraProbed: () => undefined,
     eraFlipped: () => undefined,
     bridgeSessionEnded: () => undefined,
+    taskRefused: () => undefined,
     toolsListed: () => undefined,
     drainKilled: (kind) => count(`killed ${kind}`),
     drained: () => count('drained'),

@@ -40,6 +40,7 @@ export function createTold(): Told {
     eraProbed: (runtime: string, outcome: string) => void lines.push(`probed ${runtime} ${outcome}`),
     eraFlipped: (runtime: string) => void lines.push(`flipped ${runtime}`),
     bridgeSessionEnded: (runtime: string, reason: string) => void lines.push(`session ${runtime} ${reason}`),
+    taskRefused: (route: string) => void lines.push(`task ${route}`),
     drainKilled: (kind: string, count: number) => void lines.push(`killed ${kind} ${count}`),
     toolsListed: (route: string, names: readonly string[]) => void lines.push(`tools ${route} ${names.join(',')}`),
   } as unknown as Telemetry;

@@ -109,6 +109,7 @@ describe('traffic', () => {
       telemetry.upstreamAnswered('files', 'teapot');
       telemetry.upstreamConnected('files', 0.002);
       for (const method of ['roots/list', 'roots/list', 'x/y']) telemetry.questionRefused('files', method);
+      telemetry.taskRefused('/files/mcp');
       telemetry.drainKilled('stream', 2);
       const expected: readonly [string, readonly string[]][] = [
         [
@@ -130,6 +131,7 @@ describe('traffic', () => {
         ['upstream_requests_total', ['{runtime="files",code_class="5xx"} 1', '{runtime="files",code_class="other"} 1']],
         ['upstream_connect_seconds_sum', ['{runtime="files"} 0.002']],
         ['questions_refused_total', ['{runtime="files",mcp_method="roots/list"} 2', '{runtime="files",mcp_method="other"} 1']],
+        ['tasks_refused_total', ['{route="/files/mcp"} 1']],
         ['drain_killed_total', ['{kind="stream"} 2']],
       ];
       for (const [name, lines] of expected)

@@ -100,6 +100,11 @@ const ProxiedSchema = section(
           'Open subscriptions and legacy GET streams together, so that calls find a connection. One more is 503, TOO_MANY_STREAMS. Absent: half of connections.',
       }),
     ),
+    tasks: choice(
+      ['bind', 'pass'],
+      'bind',
+      'bind: the task ids that an identified caller gets (MCP extension io.modelcontextprotocol/tasks) work by this route and for this caller alone, sealed with listener.sessions.keys; keep old keys as long as tasks live. Callers whom no gate identified get the ids of the server. pass: everybody does.',
+    ),
     max_event_bytes: count(
       8_000_000,
       'Bytes of one upstream event, and of one upstream answer that has to be parsed. More are UPSTREAM_BROKEN.',

@@ -5,6 +5,7 @@ import type { ErrorDetail } from '../../errors/error.js';
 import type { RatedLog } from '../../transport/rated-log.js';
 import { essenceOf, listedIn } from '../../wire/field.js';
 import { spellsId, type AnswerVerdict as Verdict, withId } from '../../wire/summary.js';
+import type { BoundTasks, TaskNames } from '../shared/bound-tasks.js';
 import type { SessionSeal } from '../shared/session-seal.js';
 import { HOP_BY_HOP, ORIGIN_WIDE } from '../shared/static-headers.js';
 import type { ToolsLearner } from '../shared/tools-learner.js';
@@ -30,6 +31,8 @@ export interface AnswerHost {
   readonly parts: ProxiedParts;
   /** The session that the call came with. */
   readonly session: OpenSession | undefined;
+  /** The bound tasks that the call is about; undefined: none. */
+  readonly task_names?: TaskNames | undefined;
   /** Reads on after a pause. */
   resume(): void;
   /** Ends the upstream's half now, at the price of its connection; the answer hears no more. */
@@ -57,6 +60,8 @@ export interface ProxiedParts {
   readonly clock: Clock;
   readonly seal: SessionSeal;
   readonly tools: ToolsLearner;
+  /** Undefined: task ids pass as they are. */
+  readonly tasks?: BoundTasks | undefined;
   /** A request of the server to its client was dropped. */
   questionRefused(method: string): void;
   /** A modern request was answered as only a legacy server does. */
@@ -76,6 +81,14 @@ export function ownAnswer(call: Call, message: Uint8Array, verdict: Verdict, alo
   const ours = spellsId(id, call.id) || (outcome === 'rpc_error' && (alone || id === undefined));
   return ours ? withId(message, id_from, id_to, call.id) : undefined;
 }
+
+/** A message of the upstream's with the ids of bound tasks as the client knows them; undefined: it must not go on. */
+export function withTaskNames({ parts, call, task_names }: AnswerHost, message: Uint8Array): Uint8Array | undefined {
+  return parts.tasks === undefined ? message : parts.tasks.message(call, task_names, message);
+}
+
+/** Why `withTaskNames` keeps a message back. */
+export const TASK_UNKNOWN = 'the task of an answer has no usable id';
 
 /** The header list with one more field. */
 export function withField(list: HeaderList, name: string, value: string): HeaderList {

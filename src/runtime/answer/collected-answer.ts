@@ -3,7 +3,7 @@ import { withoutBom } from '../../wire/bytes.js';
 import { type SseEvent, SseParser } from '../../wire/sse.js';
 import { judgeAnswer } from '../../wire/summary.js';
 import { reasonOf } from '../shared/faults.js';
-import { type Answer, type AnswerHost, ownAnswer } from './answer.js';
+import { type Answer, type AnswerHost, ownAnswer, TASK_UNKNOWN, withTaskNames } from './answer.js';
 
 /**
  * An event stream for a client whose `Accept` takes JSON only: notifications are dropped, the response is answered as JSON. The
@@ -48,8 +48,13 @@ export class CollectedAnswer implements Answer {
     const verdict = judgeAnswer(data);
     if (verdict.progress) exchange.progressed();
     else if (verdict.kind === 'request' && verdict.method !== 'ping') parts.questionRefused(verdict.method ?? '');
-    const own = verdict.complete && verdict.kind === 'response' ? ownAnswer(call, data, verdict, false) : undefined;
-    if (own === undefined) return;
+    const answer = verdict.complete && verdict.kind === 'response' ? ownAnswer(call, data, verdict, false) : undefined;
+    if (answer === undefined) return;
+    const own = withTaskNames(this.#host, answer);
+    if (own === undefined) {
+      this.#fail(TASK_UNKNOWN);
+      return this.#host.release();
+    }
     this.#over = true;
     exchange.respond(200, this.#headers, own, verdict.outcome, verdict.rpc_code);
     if (call.method === 'tools/list' && verdict.outcome === 'ok') parts.tools.learn(call.route.path, own);

@@ -7,7 +7,7 @@ import { errorText } from '../../wire/rpc.js';
 import { type SseEvent, SseParser, type SseParserOptions } from '../../wire/sse.js';
 import { judgeAnswer, type AnswerVerdict as Verdict } from '../../wire/summary.js';
 import { reasonOf } from '../shared/faults.js';
-import { type Answer, type AnswerHost, ownAnswer } from './answer.js';
+import { type Answer, type AnswerHost, ownAnswer, TASK_UNKNOWN, withTaskNames } from './answer.js';
 import { BackpressureWriter } from './backpressure-writer.js';
 
 /**
@@ -65,8 +65,10 @@ export class EventAnswer implements Answer, SseParserOptions {
     const verdict = judgeAnswer(data);
     if (!verdict.complete) return this.#host.note('UPSTREAM_BROKEN', 'an event is not one JSON object; dropped');
     const final = verdict.kind === 'response' && call.kind === 'request';
-    const own = final ? ownAnswer(call, data, verdict, false) : data;
-    if (own === undefined) return this.#host.note('UPSTREAM_BROKEN', 'an event does not answer this call; dropped');
+    const answer = final ? ownAnswer(call, data, verdict, false) : data;
+    if (answer === undefined) return this.#host.note('UPSTREAM_BROKEN', 'an event does not answer this call; dropped');
+    const own = withTaskNames(this.#host, answer);
+    if (own === undefined) return this.#withoutTask(final);
     this.#writer.write(own, event);
     if (verdict.progress) exchange.progressed();
     else if (verdict.kind === 'request' && call.era === 'legacy') exchange.inputRequested();
@@ -76,6 +78,12 @@ export class EventAnswer implements Answer, SseParserOptions {
   onTooLarge(): void {
     this.#cut('an event is too large');
     this.#host.abort();
+  }
+
+  #withoutTask(final: boolean): void {
+    if (!final) return this.#host.note('UPSTREAM_BROKEN', 'an event is about a task that was not asked for; dropped');
+    this.#cut(TASK_UNKNOWN);
+    this.#host.release();
   }
 
   #final(answer: Uint8Array, verdict: Verdict): void {

@@ -4,12 +4,13 @@ import { AnswerSummary, judgeAnswer, spellsId, withId } from '../../wire/summary
 import { reasonOf } from '../shared/faults.js';
 import { LEARN_BYTES } from '../shared/tools-learner.js';
 import type { UpstreamHead } from './answer.js';
-import { type Answer, type AnswerHost, ownAnswer } from './answer.js';
+import { type Answer, type AnswerHost, ownAnswer, TASK_UNKNOWN, withTaskNames } from './answer.js';
 import { BackpressureWriter } from './backpressure-writer.js';
 
 /**
  * A JSON answer to a request. Up to 64 KiB (256 KiB for `tools/list`) it is gathered, checked to be one whole JSON-RPC response
- * to this very call and sent as one piece; a larger one is streamed as it comes, with back-pressure, and checked while it passes.
+ * to this very call and sent as one piece; a larger one is streamed as it comes, with back-pressure, and checked while it passes, but for
+ * an answer about a bound task, which is gathered up to `max_event_bytes`; beyond that it is `UPSTREAM_BROKEN`.
  * The client gets its own id also where the upstream spells it otherwise, and no byte order mark (RFC 8259 section 8.1).
  */
 export class JsonAnswer implements Answer {
@@ -26,12 +27,14 @@ export class JsonAnswer implements Answer {
     this.#host = host;
     this.#head = head;
     this.#headers = headers;
-    this.#gather = host.call.method === 'tools/list' ? LEARN_BYTES : 65_536;
+    const { call, parts, task_names } = host;
+    this.#gather = task_names !== undefined ? parts.max_event_bytes : call.method === 'tools/list' ? LEARN_BYTES : 65_536;
   }
 
   data(chunk: Buffer): boolean {
     this.#size += chunk.length;
-    if (this.#size > this.#host.parts.max_response_bytes) {
+    const { parts, task_names } = this.#host;
+    if (this.#size > (task_names === undefined ? parts.max_response_bytes : this.#gather)) {
       this.#spoilt('too large');
       this.#host.abort();
       return true;
@@ -58,8 +61,10 @@ export class JsonAnswer implements Answer {
     const verdict = judgeAnswer(body);
     if (!verdict.complete) return this.#spoilt('not one whole JSON object');
     if (verdict.kind !== 'response') return this.#spoilt('not a JSON-RPC response');
-    const own = ownAnswer(call, body, verdict, true);
-    if (own === undefined) return this.#spoilt('the answer has another id');
+    const answer = ownAnswer(call, body, verdict, true);
+    if (answer === undefined) return this.#spoilt('the answer has another id');
+    const own = withTaskNames(this.#host, answer);
+    if (own === undefined) return this.#spoilt(TASK_UNKNOWN);
     exchange.respond(this.#head.status, this.#headers, own, verdict.outcome, verdict.rpc_code);
     if (call.method === 'tools/list' && verdict.outcome === 'ok') parts.tools.learn(call.route.path, own);
   }

@@ -1,4 +1,5 @@
 import type { CallKind, HeaderList } from '../../contract/runtime.js';
+import { bindingOf } from '../shared/session-seal.js';
 import type { UpstreamHead } from './answer.js';
 import { type Answer, type AnswerHost, withField } from './answer.js';
 import { CollectedAnswer } from './collected-answer.js';
@@ -95,17 +96,6 @@ function sealedSession(host: AnswerHost, head: UpstreamHead): string | undefined
   if (head.session === undefined) return undefined;
   if (host.session?.upstream === head.session) return host.session.sealed;
   return host.parts.seal.seal(head.session, bindingOf(host.call));
-}
-
-/** The binding of this call's session id. */
-export function bindingOf(call: AnswerHost['call']): { route: string; issuer: string; principal: string; client: string } {
-  const { identity } = call;
-  return {
-    route: call.route.path,
-    issuer: identity?.issuer ?? '',
-    principal: identity?.principal ?? '',
-    client: identity?.client ?? '',
-  };
 }
 
 function shown(content_type: string): string {

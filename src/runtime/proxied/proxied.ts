@@ -8,14 +8,15 @@ import { createRatedLog } from '../../transport/rated-log.js';
 import type { TunnelEgress } from '../../upstream/egress.js';
 import { UpstreamPool } from '../../upstream/pool.js';
 import type { OpenSession, ProxiedParts } from '../answer/answer.js';
-import { bindingOf } from '../answer/open-answer.js';
 import type { EraBookOptions, EraProtocol } from '../era/era-book.js';
 import type { Verdict } from '../era/verdict.js';
 import type { HttpSessionsOptions } from '../peer/http-sessions.js';
+import { BoundTasks } from '../shared/bound-tasks.js';
 import { forwardedIdentity } from '../shared/forwarded-identity.js';
 import { fieldLines, fixedHeads, requestHeaders } from '../shared/request-headers.js';
-import type { SessionSeal } from '../shared/session-seal.js';
+import { bindingOf, type SessionSeal } from '../shared/session-seal.js';
 import { checkStaticHeaders, parseUpstreamUrl } from '../shared/static-headers.js';
+import type { TaskSeal } from '../shared/task-seal.js';
 import { createToolsLearner } from '../shared/tools-learner.js';
 import { EraRouting } from './era-routing.js';
 import { RequestQueue } from './request-queue.js';
@@ -64,6 +65,8 @@ export interface ProxiedDeps {
   readonly seal: SessionSeal;
   /** Of the gateway, told to the servers that it asks; default `0`. */
   readonly version?: string | undefined;
+  /** Binds the tasks of identified callers; undefined: task ids pass as they are. */
+  readonly task_seal?: TaskSeal | undefined;
   /** The way to the upstream; default: directly. */
   readonly egress?: TunnelEgress | undefined;
 }
@@ -96,7 +99,7 @@ export function createProxied(options: ProxiedOptions, deps: ProxiedDeps): Proxi
   checkStaticHeaders(options.name, options.headers ?? {});
   const fixed = fixedHeads(new URL(origin).host, target, options.headers ?? {});
   const { name, connections } = options;
-  const { clock, telemetry, seal } = deps;
+  const { clock, telemetry, seal, task_seal } = deps;
   const tools = createToolsLearner(telemetry, clock);
   const parts: ProxiedParts = {
     name,
@@ -105,6 +108,7 @@ export function createProxied(options: ProxiedOptions, deps: ProxiedDeps): Proxi
     log: createRatedLog(deps.log, clock),
     tools,
     eraDoubted: () => era?.book.doubt(),
+    tasks: task_seal === undefined ? undefined : new BoundTasks(task_seal, (route) => telemetry.taskRefused(route)),
     questionRefused: (method) => telemetry.questionRefused(name, method),
     max_event_bytes: options.max_event_bytes,
     max_response_bytes: options.max_response_bytes ?? 268_435_456,
@@ -153,7 +157,9 @@ export function createProxied(options: ProxiedOptions, deps: ProxiedDeps): Proxi
     const method = METHODS[call.kind];
     const identity =
       call.identity !== undefined && call.route.forward_identity_header !== undefined ? forwardedIdentity(call.identity) : undefined;
-    const lines = fieldLines(requestHeaders(call, session?.upstream, identity));
+    const about = parts.tasks?.request(call);
+    if (about instanceof GatewayError) return exchange.fail(about);
+    const lines = fieldLines(requestHeaders(call, session?.upstream, identity, about?.name));
     if (lines === undefined) return exchange.fail(new GatewayError('BAD_REQUEST', { detail: 'A header field cannot be sent on.' }));
     const long = call.kind === 'get_stream' || call.method === 'subscriptions/listen';
     if (long && open_streams >= max_streams) {
@@ -163,7 +169,8 @@ export function createProxied(options: ProxiedOptions, deps: ProxiedDeps): Proxi
     if (long) open_streams += 1;
     const route: UpstreamCallRoute = {
       left: long ? () => void (open_streams -= 1) : undefined,
-      request: { head: fixed[method] + lines, body: method === 'post' ? call.body : undefined },
+      request: { head: fixed[method] + lines, body: method === 'post' ? (about?.body ?? call.body) : undefined },
+      task_names: about?.names,
       watch,
       queue,
       pool,

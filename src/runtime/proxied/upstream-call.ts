@@ -8,6 +8,7 @@ import type { UpstreamPool } from '../../upstream/pool.js';
 import type { Answer, AnswerHost, OpenSession, ProxiedParts } from '../answer/answer.js';
 import { readUpstreamHead } from '../answer/answer.js';
 import { openAnswer } from '../answer/open-answer.js';
+import type { TaskNames } from '../shared/bound-tasks.js';
 import { faultBeforeHead } from '../shared/faults.js';
 import type { RequestQueue, Waiter } from './request-queue.js';
 
@@ -28,6 +29,7 @@ export class UpstreamCall implements UpstreamListener, AnswerHost, Waiter {
   readonly exchange: Exchange;
   readonly parts: ProxiedParts;
   readonly session: OpenSession | undefined;
+  readonly task_names: TaskNames | undefined;
   readonly caller: string;
   place: Waiter['place'];
   #request: UpstreamRequest | undefined;
@@ -51,6 +53,7 @@ export class UpstreamCall implements UpstreamListener, AnswerHost, Waiter {
     this.call = call;
     this.exchange = exchange;
     this.session = session;
+    this.task_names = route.task_names;
     this.caller = callerKey(call.identity, call.head.peer.client_address);
     this.place = undefined;
     this.#request = route.request;
@@ -196,6 +199,7 @@ export class UpstreamCall implements UpstreamListener, AnswerHost, Waiter {
 /** Where a call goes. */
 export interface UpstreamCallRoute {
   readonly request: UpstreamRequest;
+  readonly task_names: TaskNames | undefined;
   readonly watch: UpstreamCallWatch;
   readonly queue: RequestQueue;
   readonly pool: UpstreamPool;

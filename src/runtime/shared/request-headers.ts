@@ -38,9 +38,9 @@ export const POST_FIELDS: readonly string[] = ['content-type', 'application/json
 /**
  * What one upstream request carries beside the fixed head: flat name, value, by allowlist (MCP Streamable HTTP, "Request Metadata"). From the client come only the MCP
  * headers that the gateway has compared with the body, the `Mcp-Param-*` of a POST in either era unchanged, trace context, and `Last-Event-ID` on a
- * legacy GET. A name in the client's `Connection` field changes nothing.
+ * legacy GET. A name in the client's `Connection` field changes nothing. `name_there` takes the place of the client's `Mcp-Name`.
  */
-export function requestHeaders(call: Call, session: string | undefined, identity: string | undefined): string[] {
+export function requestHeaders(call: Call, session: string | undefined, identity: string | undefined, name_there?: string): string[] {
   const headers: string[] = [];
   const identityName = call.route.forward_identity_header;
   if (session !== undefined) headers.push('mcp-session-id', session);
@@ -61,7 +61,7 @@ export function requestHeaders(call: Call, session: string | undefined, identity
       if ((taken & single) !== 0 || !wanted(single, modern, call.kind)) continue;
       taken |= single;
     } else if ((lower !== 'tracestate' || traced !== 0) && !(posted && lower.startsWith('mcp-param-') && lower !== identityName)) continue;
-    headers.push(lower, raw[i + 1] as string);
+    headers.push(lower, single === NAME && name_there !== undefined ? name_there : (raw[i + 1] as string));
   }
   return headers;
 }

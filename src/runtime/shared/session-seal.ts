@@ -1,13 +1,29 @@
 import { LRUCache } from 'lru-cache';
 import type { Clock } from '../../contract/clock.js';
+import type { Call } from '../../contract/runtime.js';
 import { createSealedTexts } from '../../core/sealed-texts.js';
 
-/** The binding of a sealed session id: one route and one caller, independent of the caller's current token. */
+/** What an id is sealed to: one route and one caller, independent of the caller's current token. */
 export interface SessionBinding {
   readonly route: string;
   readonly issuer: string;
   readonly principal: string;
   readonly client: string;
+}
+
+/** The binding of what this call's caller is given; an unknown caller has empty names. */
+export function bindingOf({ route, identity }: Call): SessionBinding {
+  return {
+    route: route.path,
+    issuer: identity?.issuer ?? '',
+    principal: identity?.principal ?? '',
+    client: identity?.client ?? '',
+  };
+}
+
+/** A binding as the additional data of a seal. */
+export function bindingBytes({ route, issuer, principal, client }: SessionBinding): Buffer {
+  return Buffer.from(JSON.stringify([route, issuer, principal, client]));
 }
 
 /** Turns the upstream's session ids into ids that only their owner can use. Nothing has to be stored: what is remembered saves time alone. */
@@ -34,13 +50,13 @@ export function createSessionSeal({ keys = [], ttl_s, clock }: SessionSealOption
   return {
     seal(upstream_id, binding) {
       if (upstream_id.length > MAX_ID || !VISIBLE.test(upstream_id)) return undefined;
-      return texts.seal(Buffer.from(upstream_id, 'latin1'), additional(binding), ttl_s * 1000);
+      return texts.seal(Buffer.from(upstream_id, 'latin1'), bindingBytes(binding), ttl_s * 1000);
     },
     open(sealed, binding) {
       const known = opened.get(sealed);
       if (known !== undefined && sameBinding(known.binding, binding))
         return known.expires_at_ms > clock.now_ms() ? known.upstream_id : undefined;
-      const found = texts.open(sealed, additional(binding));
+      const found = texts.open(sealed, bindingBytes(binding));
       if (found === undefined) return undefined;
       const upstream_id = found.text.toString('latin1');
       if (sealed.length <= MAX_REMEMBERED_CHARS) opened.set(sealed, { upstream_id, expires_at_ms: found.expires_at_ms, binding });
@@ -67,8 +83,4 @@ interface Opened {
 
 function sameBinding(a: SessionBinding, b: SessionBinding): boolean {
   return a.route === b.route && a.issuer === b.issuer && a.principal === b.principal && a.client === b.client;
-}
-
-function additional(binding: SessionBinding): Buffer {
-  return Buffer.from(JSON.stringify([binding.route, binding.issuer, binding.principal, binding.client]));
 }
