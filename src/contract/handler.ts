@@ -77,7 +77,10 @@ export interface HandlerContext {
   readonly revision: string;
   /** The id of this request in logs and in `X-Request-Id`. */
   readonly request_id: string;
-  /** Legacy revisions tell this at the handshake, which is not remembered: then `capabilities` is empty and `info` undefined. */
+  /**
+   * Legacy revisions tell this at the handshake; the session id carries what of it is known: elicitation, sampling and roots, the name and the
+   * version. Without a session `capabilities` is empty and `info` undefined.
+   */
   readonly client: { readonly capabilities: ClientCapabilities; readonly info: ClientInfo | undefined };
   /** Answers to what the previous round asked for; undefined in the first round. */
   readonly responses: InputResponses | undefined;

@@ -140,7 +140,7 @@ export function refusal(code: ErrorCode, id?: string, headers: Readonly<Record<s
   return errorResponse(new GatewayError(code, { headers }), id, randomUUID());
 }
 
-/** A mount has neither GET streams nor sessions. */
+/** A mount has no GET streams, and its sessions have no end. */
 const TARGET: HeadTarget = { kind: 'mcp', methods: new Set(['POST']) };
 /** Which proxies to trust only the host knows. */
 const STRANGER = { trusted: false } as const;

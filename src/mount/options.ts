@@ -37,7 +37,7 @@ export interface MountOptions {
   readonly allowed_origins?: readonly string[];
   /** Names that `Host` must be one of, as `listener.allowed_hosts`. Default: not checked. */
   readonly allowed_hosts?: readonly string[];
-  /** Secrets that seal `requestState`. Default: one random key. */
+  /** Secrets that seal `requestState` and session ids. Default: one random key. */
   readonly state_keys?: readonly string[];
   /** Gets what handlers threw. Default: silent. */
   readonly log?: Log;

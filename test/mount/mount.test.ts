@@ -85,6 +85,17 @@ for (const host of Object.keys(HOSTS))
         }
       }));
 
+    it('gives a legacy client a session id, also with an answer by event', () =>
+      within(host, {}, async (mounted) => {
+        const params = { protocolVersion: '2025-11-25', capabilities: {}, clientInfo: INFO };
+        const body = JSON.stringify({ jsonrpc: '2.0', id: 1, method: 'initialize', params });
+        for (const accept of ['application/json, text/event-stream', 'text/event-stream']) {
+          const answer = await ask(mounted, body, { ...PLAIN, accept });
+          assert.match(answer.headers.get('mcp-session-id') ?? '', /^[\x21-\x7e]{1,320}$/, accept);
+          assert.match(await answer.text(), /"protocolVersion":"2025-11-25"/);
+        }
+      }));
+
     it('takes no identity from a header, and refuses foreign origins, other methods and large bodies', () =>
       within(host, { max_body_bytes: 400 }, async (mounted) => {
         const answer = (await (await say(mounted, { 'x-mcp-auth': 'root', mcpauth: 'root' })).json()) as Json;

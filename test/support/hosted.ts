@@ -25,6 +25,8 @@ export interface AskInit {
   readonly headers?: Readonly<Record<string, string>>;
   readonly exchange?: FakeExchangeInit;
   readonly kind?: CallKind;
+  /** False: no `MCP-Protocol-Version` was sent. */
+  readonly declared?: boolean;
   readonly request_id?: string;
 }
 
@@ -125,7 +127,11 @@ export function makeCall(method: string, given: object, init: AskInit = {}): Cal
     progress_token: token === undefined ? undefined : JSON.stringify(token),
     body: Buffer.from(JSON.stringify(body).replace('{', `{"id":${id},`)),
     route: { path: '/mcp', url: 'http://127.0.0.1/mcp', runtime: 'hosted' },
-    head: makeHead({ id: init.request_id ?? 'request', headers, claims: { era, revision, method, name: undefined } }),
+    head: makeHead({
+      id: init.request_id ?? 'request',
+      headers,
+      claims: { era, revision, declared: init.declared ?? true, method, name: undefined },
+    }),
     identity,
     facts: {},
   };

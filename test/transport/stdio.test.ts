@@ -211,6 +211,16 @@ describe('stdio service', () => {
     assert.deepEqual([(await told())[4].id, (await told())[4].error.data.code], [3, 'DRAINING']);
   });
 
+  it('asks no legacy client for what it did not declare at its handshake', async () => {
+    const { send, told, input, ended } = open();
+    const hello = { protocolVersion: '2025-11-25', capabilities: { roots: {} }, clientInfo: { name: 'c', version: '1' } };
+    send(legacy(1, 'initialize', hello), legacy(2, 'tools/call', { name: 'ask', arguments: {} }));
+    const [, refused] = await told();
+    assert.deepEqual([refused.id, refused.error.data.requiredCapabilities], [2, { elicitation: { form: {} } }]);
+    input.end();
+    assert.equal(await ended, 'eof');
+  });
+
   it('ends for good when a write is not taken in time', async () => {
     const output = new PassThrough();
     const { send, clock, ended, input } = open({ output, write_timeout_ms: 5_000 });

@@ -6,10 +6,10 @@ const SessionsSchema = section(
   {
     keys: list(
       text('A secret of at least 16 characters, better 32 and more. The first seals, every one opens.', { format: 'session-key' }),
-      'At most two secrets of at least 16 characters, better 32 and more, that seal legacy session ids (AES-256-GCM), newest first; rotate by putting the new one in front. Empty: one random key for each process, so sessions do not survive a restart and are not shared by replicas.',
+      'At most two secrets of at least 16 characters, better 32 and more, that seal legacy session ids, task ids and requestState (AES-256-GCM), newest first; rotate by putting the new one in front. Empty: one random key for each process, so none of them survives a restart or is shared by replicas.',
       2,
     ),
-    ttl_s: count(86_400, 'Seconds that a sealed legacy session id stays valid.'),
+    ttl_s: count(86_400, 'Seconds that the sealed id of a legacy session on a proxied or stdio server stays valid.'),
   },
   { default: {}, description: 'How legacy session ids are sealed. Nothing is stored.' },
 );

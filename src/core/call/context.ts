@@ -121,12 +121,13 @@ export class Asking implements InputRequired {
   }
 }
 
-/** What the client declared in this request. */
-export function clientOf({ dialect, params }: CoreRequest): {
+/** What the client declared in this request, or at the handshake of its session. */
+export function clientOf({ dialect, params, session }: CoreRequest): {
   readonly capabilities: ClientCapabilities;
   readonly info: ClientInfo | undefined;
 } {
-  const meta = dialect.era === 'modern' && isObject(params._meta) ? params._meta : {};
+  if (dialect.era === 'legacy') return { capabilities: session?.client?.capabilities ?? {}, info: session?.client?.info };
+  const meta = isObject(params._meta) ? params._meta : {};
   const capabilities = meta['io.modelcontextprotocol/clientCapabilities'];
   const info = meta['io.modelcontextprotocol/clientInfo'];
   return {

@@ -1,6 +1,7 @@
 import type { Dialect } from '../../dialect/dialect.js';
 import { MODERN } from '../../dialect/methods.js';
 import { negotiate } from '../../dialect/select.js';
+import { legacyClientOf } from '../client-seal.js';
 import type { ServerRuntime } from '../define/server-runtime.js';
 import { isLogLevel } from './context.js';
 import { faultReply, type Reply, resultOf } from './reply.js';
@@ -13,12 +14,13 @@ export function discoverReply(server: ServerRuntime, request: CoreRequest): Repl
   return resultOf(server, request, `${told.slice(1, -1)},${request.dialect.hints(server.caching)}`);
 }
 
-/** `initialize`: negotiates the revision and remembers nothing. */
+/** `initialize`: negotiates the revision; the session learns what the client says of itself. */
 export function initializeReply(server: ServerRuntime, request: CoreRequest): Reply {
   const { protocolVersion } = request.params;
   if (typeof protocolVersion !== 'string')
     return faultReply(request, { code: 'INVALID_ARGUMENTS', detail: 'initialize needs params.protocolVersion.' });
   const dialect = negotiate(protocolVersion);
+  if (request.session !== undefined) request.session.client = legacyClientOf(request.params, dialect.revision);
   const told = JSON.stringify({
     protocolVersion: dialect.revision,
     capabilities: capabilitiesOf(server, dialect),
@@ -28,7 +30,7 @@ export function initializeReply(server: ServerRuntime, request: CoreRequest): Re
   return resultOf(server, request, told.slice(1, -1));
 }
 
-/** `logging/setLevel`: a good level holds for the session. Where there is none it is accepted, and `info` and above are sent all the same. */
+/** `logging/setLevel`: a good level holds for the session in this process. Where there is none it is accepted, and `info` and above are sent all the same. */
 export function setLevelReply(server: ServerRuntime, request: CoreRequest): Reply {
   const { level } = request.params;
   if (!isLogLevel(level)) return faultReply(request, { code: 'INVALID_ARGUMENTS', detail: 'params.level is not a log level.' });
@@ -39,7 +41,7 @@ export function setLevelReply(server: ServerRuntime, request: CoreRequest): Repl
 function capabilitiesOf(server: ServerRuntime, { era }: Dialect): object {
   const { definition, methods } = server;
   const { tools = false, prompts = false, resources = false, updates = false } = definition.changes?.publishes ?? {};
-  // Without sessions no legacy client has a stream for changes, so capabilities that need one are not declared.
+  // No legacy client has a stream for changes here, so capabilities that need one are not declared.
   const delivers = era === 'modern';
   const changed = (yes: boolean) => (delivers && yes ? { listChanged: true } : {});
   const extensions = Object.entries(definition.extensions ?? {}).map(([id, { settings = {} }]) => [id, settings]);

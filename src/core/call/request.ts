@@ -4,6 +4,7 @@ import type { HeaderView } from '../../contract/head.js';
 import type { Facts, Identity } from '../../contract/identity.js';
 import type { ComponentView } from '../../contract/server.js';
 import type { Dialect } from '../../dialect/dialect.js';
+import type { LegacyClient } from '../client-seal.js';
 import type { Guarded, ServerRuntime, WrappedHandlers } from '../define/server-runtime.js';
 import type { StateSeal } from './state-seal.js';
 
@@ -34,7 +35,7 @@ export interface CoreRequest {
   readonly facts: Facts;
   /** Where `Mcp-Param-*` is mirrored; undefined on a transport without headers. */
   readonly headers: HeaderView | undefined;
-  /** Of the one client that a transport such as stdio has; undefined where nothing is kept between requests. */
+  /** Of the one client that a transport such as stdio has, or of the legacy client that came with a session id; undefined: nothing is known of the client. */
   readonly session: CoreSession | undefined;
 }
 
@@ -42,6 +43,8 @@ export interface CoreRequest {
 export interface CoreSession {
   /** From which level on it gets log messages. */
   log_level: string;
+  /** Undefined before the handshake. */
+  client: LegacyClient | undefined;
 }
 
 /** What the core needs beside the server. */

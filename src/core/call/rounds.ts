@@ -33,13 +33,17 @@ export function askReply(server: ServerRuntime, request: CoreRequest, env: CoreE
     const impossible = requests.find(([, { method, ...rest }]) => !dialect.can_ask(method, modeOf(rest)));
     if (impossible !== undefined)
       throw new FaultError({ code: 'MISSING_CAPABILITY', detail: `Revision ${dialect.revision} cannot answer ${impossible[1].method}.` });
-    return { kind: 'ask', ask };
   }
-  const missing = missingCapabilities(
-    clientOf(request).capabilities,
-    requests.map(([, question]) => question),
-  );
+  // Of a legacy client that came without a session nothing is known: it is asked all the same.
+  const missing =
+    dialect.era === 'legacy' && request.session?.client === undefined
+      ? undefined
+      : missingCapabilities(
+          clientOf(request).capabilities,
+          requests.map(([, question]) => question),
+        );
   if (missing !== undefined) throw new FaultError({ code: 'MISSING_CAPABILITY', data: { requiredCapabilities: missing } });
+  if (dialect.asks === 'requests') return { kind: 'ask', ask };
   const members: string[] = [];
   if (requests.length > 0) members.push(`"inputRequests":${JSON.stringify(ask.requests)}`);
   if (ask.state !== undefined) {

@@ -16,7 +16,7 @@ export interface HttpHandlerOptions {
   readonly log: Log;
   /** May be shared; its creator drains it. Default: a private one. */
   readonly executor?: Executor;
-  /** Secrets that seal `requestState`: the first seals, all open. Default: one random key. */
+  /** Secrets that seal `requestState` and session ids: the first seals, all open. Default: one random key. */
   readonly state_keys?: readonly string[];
   /** Bytes queued for the reader of one event stream; more than one event beyond them ends it as a slow reader's. Default 262 144. */
   readonly max_stream_buffer_bytes?: number;

@@ -72,7 +72,7 @@ export class ValueExchange implements Exchange {
   respond(status: number, headers: HeaderList, body: Uint8Array): void {
     if (!this.#take()) return;
     if (this.#prepared.accepts_json || status !== 200) this.#resolve(jsonResponse(status, body, this.#request_id, toFields(headers)));
-    else this.#open([]).push(encodeSse(body));
+    else this.#open(headers).push(encodeSse(body));
     this.#end();
   }
 

@@ -9,7 +9,7 @@ import type { Job, Reply } from '../call/reply.js';
 import type { CoreRequest, InputRound } from '../call/request.js';
 import type { PendingInput, Questions } from './questions.js';
 
-const JSON_HEADERS: HeaderList = ['content-type', 'application/json'];
+export const JSON_HEADERS: HeaderList = ['content-type', 'application/json'];
 
 export interface RunParts {
   /** The executor's scope for requests whose cancellation is their own. */
@@ -157,12 +157,13 @@ export function sendReply(
   writer: MessageWriter | undefined,
   id: string,
   reply: Exclude<Reply, { readonly kind: 'ask' }>,
+  headers: HeaderList = JSON_HEADERS,
 ): void {
   const json = reply.kind === 'result' ? resultText(id, reply.json) : errorResponseText(id, reply.json);
   const outcome = reply.kind === 'result' ? reply.outcome : 'rpc_error';
   const rpc = reply.kind === 'error' ? reply.rpc : undefined;
   if (writer === undefined) {
-    exchange.respond(reply.kind === 'error' ? reply.status : 200, JSON_HEADERS, Buffer.from(json), outcome, rpc);
+    exchange.respond(reply.kind === 'error' ? reply.status : 200, headers, Buffer.from(json), outcome, rpc);
     return;
   }
   writer.write(json);

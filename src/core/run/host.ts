@@ -10,9 +10,11 @@ import { FIRST_LEVEL } from '../call/context.js';
 import { paramsOf } from '../call/params.js';
 import type { CoreEnvironment, CoreRequest, CoreSession } from '../call/request.js';
 import { createStateSeal } from '../call/state-seal.js';
+import { createClientSeal } from '../client-seal.js';
 import { asRuntime, openWrappers, type ServerRuntime } from '../define/server-runtime.js';
 import { prepare } from '../prepare.js';
-import { RunningCall, type RunParts, sendReply } from './call.js';
+import { JSON_HEADERS, RunningCall, type RunParts, sendReply } from './call.js';
+import { ClientSessions } from './client-sessions.js';
 import { openSubscription } from './listen.js';
 import { Questions } from './questions.js';
 
@@ -21,7 +23,7 @@ export interface HostOptions {
   readonly scope: string;
   /** Made by `defineServer`. */
   readonly server: Server;
-  /** Secrets that seal `requestState`: the first seals, all open. Empty: one random key for this host. */
+  /** Secrets that seal `requestState` and session ids: the first seals, all open. Empty: one random key for this host. */
   readonly state_keys: readonly string[];
   /** The transport is one client's and has no header fields: nothing is mirrored there. */
   readonly headless?: boolean;
@@ -40,14 +42,17 @@ export class ServerHost {
   readonly server: ServerRuntime;
   readonly #parts: RunParts;
   readonly #env: CoreEnvironment;
+  /** Of the one client of a headless transport. */
   readonly #session: CoreSession | undefined;
+  readonly #sessions: ClientSessions;
 
   /** Throws TypeError when the server was not made by `defineServer`. */
   constructor({ scope, server, state_keys, headless = false }: HostOptions, { clock, executor, rejected, crashed, hidden }: HostDeps) {
     const runtime = asRuntime(server);
     if (runtime === undefined) throw new TypeError('the server was not made by defineServer');
     this.server = runtime;
-    this.#session = headless ? { log_level: FIRST_LEVEL } : undefined;
+    this.#session = headless ? newSession() : undefined;
+    this.#sessions = new ClientSessions(createClientSeal({ keys: state_keys, clock }));
     this.#parts = { scope, executor, questions: new Questions(), rejected };
     const seal = createStateSeal({ keys: state_keys, clock });
     const wrapped = openWrappers(runtime, clock);
@@ -70,17 +75,28 @@ export class ServerHost {
   }
 
   #serve(call: Call, exchange: Exchange): void {
-    const request = toRequest(call, this.#session);
+    const begins = call.method === 'initialize' && this.#session === undefined ? newSession() : undefined;
+    const session = this.#session ?? begins ?? (call.era === 'legacy' ? this.#sessions.find(call) : undefined);
+    const request = toRequest(call, session, this.#session !== undefined);
     const prepared = prepare(this.server, request, this.#env);
     if (prepared.kind === 'job') return new RunningCall(this.#parts, request, prepared, exchange).start();
     if (prepared.kind === 'listen') return openSubscription(this.server, request, prepared.wanted, exchange, this.#env);
-    if (prepared.kind !== 'ask') sendReply(exchange, undefined, request.id, prepared);
+    if (prepared.kind === 'ask') return;
+    const client = prepared.kind === 'result' ? begins?.client : undefined;
+    const headers = client === undefined ? JSON_HEADERS : [...JSON_HEADERS, 'mcp-session-id', this.#sessions.begin(call, client)];
+    sendReply(exchange, undefined, request.id, prepared, headers);
   }
 }
 
-function toRequest(call: Call, session: CoreSession | undefined): CoreRequest {
+function newSession(): CoreSession {
+  return { log_level: FIRST_LEVEL, client: undefined };
+}
+
+function toRequest(call: Call, session: CoreSession | undefined, headless: boolean): CoreRequest {
+  // Clients of the first revisions declare theirs at the handshake alone.
+  const agreed = call.head.claims.declared ? undefined : session?.client?.revision;
   return {
-    dialect: dialectOf(call.revision),
+    dialect: dialectOf(agreed ?? call.revision),
     method: call.method,
     name: call.name,
     id: call.id as string,
@@ -91,7 +107,7 @@ function toRequest(call: Call, session: CoreSession | undefined): CoreRequest {
     identity: call.identity,
     caller: callerKey(call.identity, call.head.peer.client_address),
     facts: call.facts,
-    headers: session === undefined ? call.head.headers : undefined,
+    headers: headless ? undefined : call.head.headers,
     session,
   };
 }

@@ -14,7 +14,7 @@ export interface HostedOptions {
   readonly name: string;
   /** Made by `defineServer`. */
   readonly server: Server;
-  /** Secrets that seal `requestState`: the first seals, all open. Empty: one random key per process. */
+  /** Secrets that seal `requestState` and session ids: the first seals, all open. Empty: one random key per process. */
   readonly state_keys: readonly string[];
 }
 
@@ -43,7 +43,7 @@ export interface HostedRuntime extends Runtime {
 }
 
 /**
- * The runtime that ends a route at a server in this process, in every revision, without sessions. Handlers run in the executor;
+ * The runtime that ends a route at a server in this process, in every revision. Handlers run in the executor;
  * lists and the handshake are answered at once. Identity comes from the gates and is given to the handler of that very call.
  * @throws TypeError when `server` was not made by `defineServer`.
  */

@@ -27,18 +27,19 @@ const SERVER: Partial<ServerDefinition> = {
 const LEGACY = ['2025-11-25', '2025-06-18', '2025-03-26', '2024-11-05'] as const;
 
 describe('hosted servers in legacy revisions', () => {
-  it('negotiate without a session', async () => {
+  it('negotiate, and give a session id', async () => {
     const host = hosting(SERVER);
     const initialize = (protocolVersion: unknown, revision = '2025-03-26') => host.ask('initialize', { protocolVersion }, { revision });
     for (const revision of LEGACY) {
       const { status, body, answer } = await initialize(revision);
       assert.deepEqual([status, body.result.protocolVersion, body.result.instructions], [200, revision, 'Be kind.']);
       assert.deepEqual(body.result.capabilities, { tools: {}, resources: {}, logging: {} });
-      assert.deepEqual(answer.headers, ['content-type', 'application/json']);
+      assert.deepEqual(answer.headers.slice(0, 3), ['content-type', 'application/json', 'mcp-session-id']);
     }
     assert.equal((await initialize('2026-07-28')).body.result.protocolVersion, '2025-11-25');
     assert.equal((await initialize('1900-01-01')).body.result.protocolVersion, '2025-11-25');
-    assert.equal((await initialize(7)).body.error.code, -32602);
+    const wrong = await initialize(7);
+    assert.deepEqual([wrong.body.error.code, wrong.answer.headers], [-32602, ['content-type', 'application/json']]);
     await host.close();
   });
 
