@@ -1,11 +1,10 @@
 import type { ScenarioResult, SuiteResult } from './suite.js';
 
-/** Scenarios that failed a check, or passed none. `warned` may pass none if all they found is a warning. */
-export function notPassing(scenarios: readonly string[], result: SuiteResult, warned: readonly string[] = []): readonly string[] {
+/** Scenarios that failed a check, or passed none. */
+export function notPassing(scenarios: readonly string[], result: SuiteResult): readonly string[] {
   return scenarios.filter((scenario) => {
-    const { checks, passed, failed } = result.get(scenario) ?? { checks: new Map<string, string>(), passed: 0, failed: 1 };
-    const only_warned = warned.includes(scenario) && checks.size > 0 && [...checks.values()].every((status) => status === 'WARNING');
-    return failed > 0 || (passed === 0 && !only_warned);
+    const { passed, failed } = result.get(scenario) ?? { passed: 0, failed: 1 };
+    return failed > 0 || passed === 0;
   });
 }
 
