@@ -75,7 +75,7 @@ export async function createRuntimes(config: Config, folder: string, deps: Runti
       if (options.kind === 'transport') return openTransportRuntime(name, options, folder, { ...own, seal: seal.seal });
       return createProxied(
         { ...options, name, ca },
-        { ...own, seal: seal.seal, task_seal: options.tasks === 'bind' ? seal.tasks : undefined },
+        { ...own, seal: seal.seal, state_keys: sessions.keys, task_seal: options.tasks === 'bind' ? seal.tasks : undefined },
       );
     };
     try {

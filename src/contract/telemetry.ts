@@ -69,6 +69,8 @@ export interface Telemetry {
   eraFlipped(runtime: string): void;
   /** A session that the gateway held on a legacy server for a modern client ended. */
   bridgeSessionEnded(runtime: string, reason: 'idle' | 'evicted' | 'lost' | 'drain' | 'failed'): void;
+  /** A call that waited for its client's answer to a question of the server no longer waits. */
+  heldCallEnded(runtime: string, reason: 'answered' | 'expired' | 'finished' | 'drain'): void;
   /** A request of an MCP server to its client was refused, or dropped, in the client's place. */
   questionRefused(runtime: string, method: string): void;
   /** A task id of a modern request that its caller, or its route, does not own. */

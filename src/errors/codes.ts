@@ -179,6 +179,20 @@ export const CODES = {
     'It is forged, older than ten minutes, or belongs to another caller or to a call with other params.',
     'Start again without requestState and inputResponses.',
   ),
+  HELD_CALL_GONE: row(
+    200,
+    -32602,
+    'The call that this requestState belongs to has ended.',
+    'It finished, was cancelled or waited too long for the answer, or it is held by another replica or by one that has ended (`elsewhere`).',
+    'Start again without requestState and inputResponses; send a caller to one replica.',
+  ),
+  HELD_CALL_BUSY: row(
+    200,
+    -32602,
+    'This requestState is in use.',
+    'Another request has come back with the same requestState, and its call goes on.',
+    'Wait for the answer to that request.',
+  ),
   METHOD_NOT_FOUND: row(
     404,
     -32601,

@@ -173,6 +173,7 @@ const SILENT_TELEMETRY: Telemetry = {
   eraProbed: ignore,
   eraFlipped: ignore,
   bridgeSessionEnded: ignore,
+  heldCallEnded: ignore,
   questionRefused: ignore,
   taskRefused: ignore,
   toolsListed: ignore,

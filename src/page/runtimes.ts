@@ -40,7 +40,7 @@ function eraOf({ era }: RuntimeStatus): Content {
       ? 'era unknown'
       : era.verdict === 'modern'
         ? 'modern server'
-        : `legacy server, ${number(era.sessions)} sessions for modern clients`;
+        : `legacy server, ${number(era.sessions)} sessions for modern clients, ${number(era.held)} calls held for an answer`;
   return html`<span class="line"><small>${said}: ${era.reason}</small></span>`;
 }
 

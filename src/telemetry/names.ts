@@ -97,6 +97,12 @@ export const METRICS = {
     'runtime',
     'reason',
   ),
+  held_calls: gauge('Calls of modern clients that wait, without their client, for the answer to a question of a legacy server.', 'runtime'),
+  held_ended_total: counter(
+    'Such waits that ended, by reason: answered, expired (the client did not come back), finished (the server ended the call) or drain.',
+    'runtime',
+    'reason',
+  ),
   questions_refused_total: counter(
     'Requests of MCP servers to their clients, such as elicitation/create, that the gateway refused or dropped because no client could be asked.',
     'runtime',

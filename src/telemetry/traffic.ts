@@ -6,6 +6,7 @@ import {
   END_REASONS,
   ERA_OUTCOMES,
   ERAS,
+  HELD_ENDS,
   KILL_KINDS,
   LIMIT_REASONS,
   LIMITED_KINDS,
@@ -51,6 +52,7 @@ export function createTraffic(catalog: Catalog): Telemetry {
   const flips = byName(MAX_NAMES, catalog.counterFamily('era_flips_total'));
   const sessions = new Bounded(MAX_NAMES, (runtime) => cells(catalog.counterFamily('bridge_sessions_ended_total'), SESSION_ENDS, runtime));
   const tasks = byName(MAX_NAMES, catalog.counterFamily('tasks_refused_total'));
+  const held = new Bounded(MAX_NAMES, (runtime) => cells(catalog.counterFamily('held_ended_total'), HELD_ENDS, runtime));
   const connects = byName(MAX_NAMES, catalog.histogramFamily('upstream_connect_seconds'));
   const operations = createOperations(catalog);
 
@@ -85,6 +87,7 @@ export function createTraffic(catalog: Catalog): Telemetry {
     eraFlipped: (runtime) => void (flips.get(runtime).value += 1),
     bridgeSessionEnded: (runtime, reason) => void (sessions.get(runtime)(reason).value += 1),
     taskRefused: (route) => void (tasks.get(route).value += 1),
+    heldCallEnded: (runtime, reason) => void (held.get(runtime)(reason).value += 1),
     upstreamConnected: (runtime, seconds) => observe(connects.get(runtime), seconds),
     toolsListed: operations.toolsListed,
     drainKilled: (kind, count) => void (killed(kind).value += count),

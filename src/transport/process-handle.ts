@@ -29,8 +29,8 @@ export interface Pipe {
    * message where messages have any, flat name, value.
    */
   send(line: Uint8Array, fields?: readonly string[]): boolean;
-  /** One raw message of the peer; the bytes do not change any more. */
-  onMessage: (line: Uint8Array) => void;
+  /** One raw message of the peer; the bytes do not change any more. `about`: it came in the exchange of the request with this id, raw JSON text. */
+  onMessage: (line: Uint8Array, about?: string) => void;
   /** A message that is longer than it may be, and dropped: told as soon as it is, and once more when it `ended`. */
   onTooLong: (line: LongLine, ended: boolean) => void;
   /** The peer is gone. Called once; no message comes after it. Not called after `close`. */

@@ -174,7 +174,15 @@ describe('command line', () => {
         max_waiting: 256,
         max_event_bytes: 8_000_000,
         protocol: 'as_is',
-        bridge: { probe_timeout_ms: 5000, era_ttl_ms: 300_000, max_sessions: 256, session_idle_ms: 300_000 },
+        bridge: {
+          probe_timeout_ms: 5000,
+          era_ttl_ms: 300_000,
+          max_sessions: 256,
+          session_idle_ms: 300_000,
+          max_held: 1024,
+          max_held_per_caller: 16,
+          hold_ttl_ms: 300_000,
+        },
       },
     });
     assert.ok(!stdout.includes('hunter'));

@@ -60,6 +60,24 @@ describe('a modern client of a legacy server over HTTP', () => {
     assert.equal(await gateway.metric('portcullis_bridge_sessions'), 1);
   });
 
+  it('is asked by the server: elicitation, sampling, roots, one call at the server for each', { timeout: 40_000 }, async () => {
+    const client = await openModern(url);
+    try {
+      const from = tap.seen.length;
+      assert.match(await client.call('trigger-sampling-request', { prompt: 'a poem', maxTokens: 20 }), /sampled text/);
+      assert.match(await client.call('trigger-elicitation-request'), /accept|User/i);
+      assert.match(await client.call('get-roots-list'), /e2e root/);
+      assert.ok(
+        ['elicitation/create', 'sampling/createMessage', 'roots/list'].every((method) => client.asked.includes(method)),
+        `${client.asked}`,
+      );
+      assert.equal(tap.seen.slice(from).filter((seen) => methodOf(seen) === 'tools/call').length, 3);
+    } finally {
+      await client.close();
+    }
+    await until('no call is held', async () => (await gateway.metric('portcullis_held_calls')) === 0);
+  });
+
   it('a legacy client beside it is forwarded as before', { timeout: 20_000 }, async () => {
     const client = await openV1Current(url);
     assert.equal(await client.call('echo', { message: 'x' }), 'Echo: x');

@@ -45,8 +45,8 @@ export async function startLegacyUpstream(capabilities: object = { tools: {} }):
     const message = JSON.parse(request.body.toString()) as Message;
     said.push(message);
     const { id, method, params } = message;
-    if (method === undefined) return void response.writeHead(202).end();
     if (own.special(message, response, request)) return;
+    if (method === undefined) return void response.writeHead(202).end();
     if (method === 'initialize') {
       const opened = `s${next++}`;
       sessions.add(opened);

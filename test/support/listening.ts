@@ -179,6 +179,7 @@ function countingTelemetry(count: (name: string) => void, records: RequestRecord
     callerLimited: (_route, kind) => count(`callerLimited ${kind}`),
     upstreamAnswered: () => undefined,
     upstreamConnected: () => undefined,
+    heldCallEnded: () => undefined,
     questionRefused: () => undefined,
     eraProbed: () => undefined,
     eraFlipped: () => undefined,

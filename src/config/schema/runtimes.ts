@@ -72,6 +72,13 @@ const httpBridge = section(
       },
     ),
     session_idle_ms: count(300_000, 'A session without a call for so long is ended with DELETE.'),
+    max_held: count(
+      1024,
+      'Calls that wait, without their client, for its answer to a question of the server. For one more the question is refused to the server.',
+      { maximum: 65_535 },
+    ),
+    max_held_per_caller: count(16, 'Those of one caller.', { maximum: 65_535 }),
+    hold_ttl_ms: count(300_000, 'How long such a call waits. Then it is cancelled at the server.'),
   },
   { description: BRIDGE, default: {} },
 );
@@ -112,7 +119,7 @@ const ProxiedSchema = section(
     protocol: choice(
       ['as_is', 'auto', 'legacy'],
       'as_is',
-      'How calls reach a server of another protocol era than their client. as_is: every call goes on as its client wrote it; a client of both eras finds the one that the server speaks. auto: the gateway asks the server once with server/discover, and serves modern clients of a legacy server over sessions of its own; such a server cannot ask these clients anything (elicitation, sampling, roots). legacy: the same without asking the server.',
+      'How calls reach a server of another protocol era than their client. as_is: every call goes on as its client wrote it; a client of both eras finds the one that the server speaks. auto: the gateway asks the server once with server/discover, and serves modern clients of a legacy server over sessions of its own. A question of such a server (elicitation, sampling, roots) becomes a result of type input_required, and the client’s retry answers it. legacy: the same without asking the server.',
     ),
     bridge: httpBridge,
   },

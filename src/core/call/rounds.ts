@@ -67,7 +67,7 @@ function modeOf(question: object): string | undefined {
 }
 
 /** What the client would have to declare; undefined when it declared all of it. */
-function missingCapabilities(has: ClientCapabilities, questions: readonly InputRequest[]): object | undefined {
+export function missingCapabilities(has: ClientCapabilities, questions: readonly InputRequest[]): object | undefined {
   const missing: Record<string, object> = {};
   for (const question of questions) {
     if (question.method === 'roots/list') {

@@ -2,13 +2,15 @@ import type { Clock } from '../../contract/clock.js';
 import type { Call, Exchange } from '../../contract/runtime.js';
 import { MODERN } from '../../dialect/methods.js';
 import { GatewayError } from '../../errors/error.js';
+import { memberAt } from '../../wire/edit.js';
 import { resultText } from '../../wire/rpc.js';
 import type { Envelope } from '../../wire/scan.js';
+import { toRaw } from '../../wire/text.js';
 import type { ToolsLearner } from '../shared/tools-learner.js';
 import type { Handshake } from './handshake.js';
 import { Listeners } from './listeners.js';
 import type { Audience, Peer } from './peer.js';
-import { PeerCall } from './peer-call.js';
+import { PeerCall, type PeerCallOptions } from './peer-call.js';
 import type { ReplyMapper } from './reply-mapper.js';
 import { bridgedReplyMapper } from './reply-mapper.js';
 
@@ -20,6 +22,10 @@ export interface BridgeParts {
   fieldsOf?(call: Call): readonly string[];
   /** As `again` of a call. */
   again?(call: Call, exchange: Exchange): boolean;
+  /** Takes a question of the server to a client; absent: no client can be asked. `about`: as in `Audience`. */
+  asked?(line: Uint8Array, envelope: Envelope, about: number | undefined): void;
+  /** The server withdraws a question, raw JSON id. */
+  withdrawn?(id: string): void;
 }
 
 /**
@@ -51,11 +57,7 @@ export class Bridge implements Audience {
     if (call.method === 'subscriptions/listen') return this.#listeners.open(call, exchange);
     if (GONE.has(call.method)) return exchange.fail(new GatewayError('METHOD_NOT_FOUND'));
     const own = new PeerCall(call, exchange, {
-      tell: this.#tell,
-      tools: this.#parts.tools,
-      drops: isModernKey,
-      identity: this.#parts.identityOf(call),
-      fields: this.#parts.fieldsOf?.(call),
+      ...this.optionsOf(call),
       again: () => this.#parts.again?.(call, exchange) === true,
       settled: () => {
         this.#calls.delete(own);
@@ -66,19 +68,31 @@ export class Bridge implements Audience {
     own.start(this.peer);
   }
 
+  /** How a call is sent to this server, and its answer told. */
+  optionsOf(call: Call): Pick<PeerCallOptions, 'tell' | 'tools' | 'drops' | 'identity' | 'fields'> {
+    const { tools, identityOf, fieldsOf } = this.#parts;
+    return { tell: this.#tell, tools, drops: isModernKey, identity: identityOf(call), fields: fieldsOf?.(call) };
+  }
+
   /**
    * The server asks for something that a modern client gives only in a result. The request is refused; when it can concern only one call,
    * that call ends with the reason, since the server may never answer it.
    */
-  request(_line: Uint8Array, envelope: Envelope): void {
+  request(line: Uint8Array, envelope: Envelope, about?: number): void {
     const { method } = envelope;
+    const { asked } = this.#parts;
+    if (asked !== undefined && QUESTIONS.has(method)) return asked(line, envelope, about);
     if (!QUESTIONS.has(method)) return this.peer.refuse(envelope, 'This client has no such method.');
     this.peer.refuse(envelope, 'Modern clients share this server and cannot be asked; a legacy client can.', -32021);
     const [only] = this.#calls;
-    if (this.#calls.size === 1 && method !== 'roots/list') only?.refuse('MISSING_CAPABILITY', refusal(method));
+    if (this.#calls.size === 1 && method !== 'roots/list') only?.refuse('MISSING_CAPABILITY', { detail: refusal(method) });
   }
 
-  notification(_line: Uint8Array, { method, uri }: Envelope): void {
+  notification(line: Uint8Array, { method, uri }: Envelope): void {
+    if (method === 'notifications/cancelled') {
+      const id = memberAt(line, 'params', 'requestId');
+      if (id !== undefined) this.#parts.withdrawn?.(toRaw(line, id.value, id.to));
+    }
     const { changes } = this.#listeners;
     if (method === 'notifications/tools/list_changed') {
       this.#toolsChanged();

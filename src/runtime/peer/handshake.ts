@@ -20,9 +20,9 @@ export function discoverParams(version: string): string {
   return `{"_meta":{"io.modelcontextprotocol/protocolVersion":"${MODERN}",${client},"io.modelcontextprotocol/clientCapabilities":{}}}`;
 }
 
-/** Params of the gateway's own `initialize`: it can be asked for nothing, since whom it speaks for changes with each call. */
-export function initializeParams(version: string): string {
-  return `{"protocolVersion":"2025-11-25","capabilities":{},"clientInfo":${clientInfo(version)}}`;
+/** Params of the gateway's own `initialize`. `capabilities`: JSON text of what the server may ask for; by default nothing, since whom it speaks for changes with each call. */
+export function initializeParams(version: string, capabilities = '{}'): string {
+  return `{"protocolVersion":"2025-11-25","capabilities":${capabilities},"clientInfo":${clientInfo(version)}}`;
 }
 
 /** Reads the answer to the gateway's `initialize`. Undefined: it is none. */

@@ -85,7 +85,7 @@ export class HttpPipe implements Pipe {
       },
       fields: () => this.#fields([]),
       opened: (session, line) => this.#opened(session, line),
-      message: (line) => this.onMessage(line),
+      message: (line, about) => this.onMessage(line, about),
       done: (id, code) => {
         this.#posts.delete(id);
         if (code === undefined) this.#served ||= this.#session.length > 0;

@@ -34,7 +34,8 @@ export interface PostHost {
   readonly session: 'none' | 'new' | 'used';
   fields(): readonly string[];
   opened(session: string | undefined, line: Uint8Array): void;
-  message(line: Uint8Array): void;
+  /** `about`: the request in whose exchange it came. */
+  message(line: Uint8Array, about: string): void;
   /** The request is over; `code`: it was not answered. */
   done(id: string, code: ErrorCode | undefined): void;
 }
@@ -139,7 +140,7 @@ export class HttpPost implements HttpListener {
     const verdict = judgeAnswer(line);
     const answer = verdict.complete && verdict.kind === 'response' ? this.#own(line, verdict, false) : undefined;
     if (answer !== undefined) this.#answered(answer);
-    else this.#host.message(line);
+    else this.#host.message(line, this.#id);
   }
 
   #own(line: Uint8Array, { id, id_from, id_to, outcome }: Verdict, alone: boolean): Uint8Array | undefined {
@@ -154,7 +155,7 @@ export class HttpPost implements HttpListener {
     if (this.#parser !== undefined) this.#wait = this.#options.clock.timer(LINGER_MS, () => this.#end());
     this.#host.done(this.#id, undefined);
     if (this.#opens) this.#host.opened(this.#head?.session, line);
-    this.#host.message(line);
+    this.#host.message(line, this.#id);
   }
 
   #resume(): void {

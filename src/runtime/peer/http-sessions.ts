@@ -2,10 +2,13 @@ import { callerKey } from '../../contract/caller.js';
 import type { Clock, Timer } from '../../contract/clock.js';
 import type { Call, Exchange } from '../../contract/runtime.js';
 import { GatewayError } from '../../errors/error.js';
+import type { Envelope } from '../../wire/scan.js';
 import type { ToolsLearner } from '../shared/tools-learner.js';
 import { ask } from './ask.js';
 import { Bridge, type BridgeParts } from './bridge.js';
 import { initializeParams, readHandshake } from './handshake.js';
+import { type Askable, askableOf, HeldCall } from './held-call.js';
+import type { HeldCalls } from './held-calls.js';
 import { HttpPipe } from './http-pipe.js';
 import type { HttpSender } from './http-post.js';
 import { Peer } from './peer.js';
@@ -34,6 +37,8 @@ export interface HttpSessionsDeps {
   identityOf(call: Call): readonly string[];
   /** Header fields that go with one call. */
   fieldsOf(call: Call): readonly string[];
+  /** The calls that wait for their client's answer to a question of the server. */
+  readonly held: HeldCalls;
   /** A request of the server to its client was refused. */
   questionRefused(method: string): void;
   ended(reason: SessionEnd): void;
@@ -53,6 +58,7 @@ export class HttpSessions {
   readonly #all = new Map<string, HttpSession>();
   /** Lost ones whose last calls still run. */
   readonly #leaving = new Set<HttpSession>();
+  #counted = 0;
   readonly #repeated = new WeakSet<Exchange>();
   readonly #sweep: Timer;
 
@@ -70,23 +76,35 @@ export class HttpSessions {
     // Closing its stream is how a modern client cancels; an id that it names here could be anybody's.
     if (call.kind === 'notification') return exchange.accept();
     if (call.kind !== 'request') return exchange.fail(new GatewayError('METHOD_NOT_ALLOWED', { headers: { allow: 'POST' } }));
-    const key = keyOf(call);
-    const session = this.#all.get(key) ?? this.#open(key, call);
+    const askable = askableOf(call);
+    if (askable?.state !== undefined) return this.#resume(call, exchange, askable.state);
+    const asked = askable?.text === undefined ? undefined : askable;
+    // Two callers whom nobody knows must not meet in one session: the question of one could reach the other.
+    const alone = asked !== undefined && call.identity === undefined;
+    const key = alone ? `${++this.#counted}` : keyOf(call, asked?.text);
+    const session = this.#all.get(key) ?? this.#open(key, call, asked, alone);
     if (session === undefined) return exchange.fail(new GatewayError('OVERLOADED'));
     this.#all.delete(key);
     this.#all.set(key, session);
-    session.handle(call, exchange);
+    session.handle(call, exchange, asked);
   }
 
   /** Ends them all. */
   close(): void {
     this.#sweep.cancel();
+    this.#deps.held.close();
     for (const [key] of this.#all) this.#end(key, 'drain');
     for (const session of this.#leaving) session.end('DRAINING');
     this.#leaving.clear();
   }
 
-  #open(key: string, call: Call): HttpSession | undefined {
+  #resume(call: Call, exchange: Exchange, state: unknown): void {
+    const held = this.#deps.held.find(call, state);
+    const problem = held instanceof GatewayError ? held : held.resume(call, exchange);
+    if (problem !== undefined) exchange.fail(problem);
+  }
+
+  #open(key: string, call: Call, asked: Askable | undefined, alone: boolean): HttpSession | undefined {
     if (this.#all.size >= this.#options.max_sessions) {
       for (const [other, session] of this.#all) {
         if (!session.idle) continue;
@@ -95,8 +113,11 @@ export class HttpSessions {
       }
       if (this.#all.size >= this.#options.max_sessions) return undefined;
     }
-    const session: HttpSession = new HttpSession(call, this.#options, {
+    const session: HttpSession = new HttpSession(call, asked?.text, this.#options, {
       ...this.#deps,
+      free: () => {
+        if (alone && this.#all.get(key) === session) this.#end(key, 'idle');
+      },
       failed: () => {
         if (this.#all.get(key) === session) this.#end(key, 'failed');
       },
@@ -142,6 +163,8 @@ export class HttpSessions {
 interface HttpSessionDeps extends HttpSessionsDeps {
   /** The server gave no session: whoever waited was told. */
   failed(): void;
+  /** No call that can be asked is left. */
+  free(): void;
   again(call: Call, exchange: Exchange): boolean;
 }
 
@@ -151,11 +174,12 @@ class HttpSession {
   readonly #peer: Peer;
   readonly #headers = new ToolHeaders();
   readonly #deps: HttpSessionDeps;
+  readonly #calls = new Set<HeldCall>();
   readonly #waiting = new Set<(error: GatewayError | undefined) => void>();
   #bridge: Bridge | undefined;
   #used_ms: number;
 
-  constructor(call: Call, options: HttpSessionsOptions, deps: HttpSessionDeps) {
+  constructor(call: Call, asked: string | undefined, options: HttpSessionsOptions, deps: HttpSessionDeps) {
     const { clock } = deps;
     this.#deps = deps;
     this.#used_ms = clock.mono_ms();
@@ -166,20 +190,21 @@ class HttpSession {
       fields: deps.identityOf(call),
     });
     this.#peer = new Peer(this.#pipe, { max_pending: options.max_pending, junk: ignore, refused: deps.questionRefused, ended: ignore });
-    ask(this.#peer, clock, 'initialize', initializeParams(options.version), options.start_timeout_ms, (reply) => {
+    ask(this.#peer, clock, 'initialize', initializeParams(options.version, asked), options.start_timeout_ms, (reply) => {
       if (reply.kind !== 'answered') return this.#fail(new GatewayError(reply.kind === 'timeout' ? 'DEADLINE' : reply.code));
       const handshake = reply.response.outcome === 'rpc_error' ? undefined : readHandshake(reply.line);
       if (handshake === undefined) return this.#fail(new GatewayError('ERA_UNAVAILABLE'));
       this.#peer.notify('notifications/initialized');
+      if (asked !== undefined) this.#pipe.listen();
       const relist = (): void => this.#headers.ask(this.#peer, clock, undefined);
-      this.#bridge = new Bridge(this.#peer, handshake, this.#parts(), relist);
+      this.#bridge = new Bridge(this.#peer, handshake, this.#parts(asked !== undefined), relist);
       relist();
       for (const told of this.#take()) told(undefined);
     });
   }
 
   get idle(): boolean {
-    return this.#peer.pending === 0 && this.#waiting.size === 0;
+    return this.#peer.pending === 0 && this.#waiting.size === 0 && this.#calls.size === 0;
   }
 
   /** Milliseconds since it was last in use. */
@@ -188,12 +213,12 @@ class HttpSession {
     return now_ms - this.#used_ms;
   }
 
-  handle(call: Call, exchange: Exchange): void {
+  handle(call: Call, exchange: Exchange, asked: Askable | undefined): void {
     this.#used_ms = this.#deps.clock.mono_ms();
-    if (this.#bridge !== undefined) return this.#run(this.#bridge, call, exchange);
+    if (this.#bridge !== undefined) return this.#run(this.#bridge, call, exchange, asked);
     const told = (error: GatewayError | undefined): void => {
       if (error !== undefined) exchange.fail(error);
-      else if (!exchange.ended) this.#run(this.#bridge as Bridge, call, exchange);
+      else if (!exchange.ended) this.#run(this.#bridge as Bridge, call, exchange, asked);
     };
     this.#waiting.add(told);
     exchange.onCancel(() => this.#waiting.delete(told));
@@ -204,11 +229,31 @@ class HttpSession {
     for (const told of this.#take()) told(new GatewayError(code));
   }
 
-  #run(bridge: Bridge, call: Call, exchange: Exchange): void {
+  #run(bridge: Bridge, call: Call, exchange: Exchange, asked: Askable | undefined): void {
     const mismatch = call.method === 'tools/call' ? this.#headers.mismatch(call) : undefined;
     if (mismatch !== undefined) return exchange.fail(new GatewayError('HEADER_MISMATCH', { detail: mismatch }));
     if (call.method === 'subscriptions/listen') this.#pipe.listen();
-    bridge.handle(call, exchange);
+    if (asked === undefined) return bridge.handle(call, exchange);
+    const { clock, held, again } = this.#deps;
+    const own: HeldCall = new HeldCall(this.#peer, call, exchange, asked.capabilities, {
+      clock,
+      held,
+      options: bridge.optionsOf(call),
+      again: () => again(call, exchange),
+      over: () => {
+        this.#calls.delete(own);
+        if (this.#calls.size === 0) this.#deps.free();
+      },
+    });
+    this.#calls.add(own);
+    own.start();
+  }
+
+  /** A question belongs to the call in whose exchange it came; one on the GET stream to the only call that runs. It is never guessed. */
+  #asked(line: Uint8Array, envelope: Envelope, about: number | undefined): void {
+    const running = [...this.#calls].filter((call) => (about === undefined ? call.runs : call.peer_id === about));
+    if (running.length === 1) running[0]?.ask(line, envelope);
+    else this.#peer.refuse(envelope, 'No call of this session can be asked this.', -32603);
   }
 
   #fail(error: GatewayError): void {
@@ -223,7 +268,7 @@ class HttpSession {
     return waiting;
   }
 
-  #parts(): BridgeParts {
+  #parts(askable: boolean): BridgeParts {
     const { clock, tools, fieldsOf, again } = this.#deps;
     const learnt: ToolsLearner = {
       learn: (route, message) => {
@@ -231,15 +276,23 @@ class HttpSession {
         this.#headers.learn(message);
       },
     };
-    return { clock, tools: learnt, identityOf: () => undefined, fieldsOf, again };
+    const parts = { clock, tools: learnt, identityOf: () => undefined, fieldsOf, again };
+    if (!askable) return parts;
+    return {
+      ...parts,
+      asked: (line, envelope, about) => this.#asked(line, envelope, about),
+      withdrawn: (id) => {
+        for (const call of this.#calls) call.withdrawn(id);
+      },
+    };
   }
 }
 
-/** Equal for calls that may share a session: one caller on one route. */
-function keyOf({ identity, route, head }: Call): string {
+/** Equal for calls that may share a session: one caller on one route, who can be asked the same. */
+function keyOf({ identity, route, head }: Call, asked: string | undefined): string {
   const caller =
     identity === undefined ? [callerKey(undefined, head.peer.client_address)] : [identity.issuer, identity.principal, identity.client];
-  return JSON.stringify([route.path, ...caller]);
+  return JSON.stringify([route.path, asked ?? '', ...caller]);
 }
 
 function ignore(): void {}

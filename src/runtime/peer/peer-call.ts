@@ -2,8 +2,9 @@ import type { Call, Exchange, HeaderList, MessageWriter } from '../../contract/r
 import type { EndReason } from '../../contract/telemetry.js';
 import { completionText } from '../../core/run/listen.js';
 import type { ErrorCode } from '../../errors/codes.js';
-import { GatewayError } from '../../errors/error.js';
+import { type ErrorDetail, GatewayError } from '../../errors/error.js';
 import { memberAt, splice } from '../../wire/edit.js';
+import { resultText } from '../../wire/rpc.js';
 import type { ToolsLearner } from '../shared/tools-learner.js';
 import { type Response, SUBSCRIPTION_KEY } from './incoming.js';
 import { toPeer } from './outgoing.js';
@@ -135,10 +136,22 @@ export class PeerCall implements PendingRequest {
   }
 
   /** Ends the call with an error of the gateway and cancels it at the peer. */
-  refuse(code: ErrorCode, detail: string): void {
+  refuse(code: ErrorCode, detail: ErrorDetail): void {
     if (this.#over) return;
     this.#cancelled('error');
-    this.#exchange.fail(new GatewayError(code, { detail }));
+    this.#exchange.fail(new GatewayError(code, detail));
+  }
+
+  /** Gives the client a result of the gateway's own, JSON text, while the peer goes on. Nothing more is said to this client then; `settled` does not run. */
+  give(result: string): void {
+    if (this.#over) return;
+    this.#over = true;
+    this.#exchange.upstreamResponded();
+    const body = Buffer.from(resultText(this.call.id as string, result));
+    if (this.#writer === undefined) return this.#exchange.respond(200, JSON_HEADERS, body, 'ok');
+    this.#flush();
+    this.#writer.write(body);
+    this.#writer.end('source', 'ok');
   }
 
   #cancelled(reason: EndReason): void {

@@ -17,7 +17,8 @@ export interface PendingRequest {
 
 /** Receives the peer's requests and notifications. Every request gets an answer, whatever its method. */
 export interface Audience {
-  request(line: Uint8Array, envelope: Envelope): void;
+  /** `about`: it came in the exchange of this request of ours, where requests have exchanges of their own. */
+  request(line: Uint8Array, envelope: Envelope, about?: number): void;
   notification(line: Uint8Array, envelope: Envelope): void;
 }
 
@@ -50,7 +51,7 @@ export class Peer {
   constructor(pipe: Pipe, options: PeerOptions) {
     this.#pipe = pipe;
     this.#options = options;
-    pipe.onMessage = (line) => this.#message(line);
+    pipe.onMessage = (line, about) => this.#message(line, about);
     pipe.onTooLong = (line, ended) => this.#tooLong(line, ended);
     pipe.onClose = (end) => this.#end(end);
     pipe.onFailed = (id, code) => this.#take(id)?.lost(code);
@@ -115,7 +116,7 @@ export class Peer {
     this.#lose(code);
   }
 
-  #message(raw: Uint8Array): void {
+  #message(raw: Uint8Array, about?: string): void {
     const line = withoutBom(raw);
     if (this.#closed || line.length === 0) return;
     const message = readIncoming(line);
@@ -134,7 +135,8 @@ export class Peer {
         if (message.asks !== undefined) this.#invalid(message.asks, 'The request is not valid.');
         return this.#broken(message.id);
       default:
-        if (this.audience !== undefined) this.audience[message.kind](line, message.envelope);
+        if (this.audience !== undefined)
+          this.audience[message.kind](line, message.envelope, about === undefined ? undefined : Number(about));
         else if (message.kind === 'request') this.refuse(message.envelope, 'This client has no such method.');
         else this.#options.junk('unheard');
     }

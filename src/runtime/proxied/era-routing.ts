@@ -8,6 +8,7 @@ import { EraBook, type EraBookOptions } from '../era/era-book.js';
 import { verdictOf } from '../era/verdict.js';
 import { ask } from '../peer/ask.js';
 import { discoverParams } from '../peer/handshake.js';
+import { HeldCalls, type HeldCallsOptions } from '../peer/held-calls.js';
 import { HttpPipe } from '../peer/http-pipe.js';
 import { HttpSessions, type HttpSessionsOptions } from '../peer/http-sessions.js';
 import { Peer } from '../peer/peer.js';
@@ -16,7 +17,7 @@ import { requestHeaders } from '../shared/request-headers.js';
 import type { ToolsLearner } from '../shared/tools-learner.js';
 import { createQueuedSender, type QueuedSenderParts } from './queued-sender.js';
 
-export interface EraRoutingOptions extends EraBookOptions, Pick<HttpSessionsOptions, 'max_sessions' | 'session_idle_ms'> {
+export interface EraRoutingOptions extends EraBookOptions, HeldCallsOptions, Pick<HttpSessionsOptions, 'max_sessions' | 'session_idle_ms'> {
   /** Config name of the runtime. */
   readonly name: string;
   readonly max_event_bytes: number;
@@ -29,12 +30,15 @@ export interface EraRoutingDeps {
   readonly tools: ToolsLearner;
   /** Of the gateway, told to the servers that it asks. */
   readonly version: string;
+  /** Secrets that seal what a client that was asked comes back with; replicas share them. None: one of this process. */
+  readonly state_keys: readonly string[];
 }
 
 /** Where modern calls go: to the server as they are, or, when it is a legacy one, into sessions that the gateway holds on it. */
 export class EraRouting {
   readonly book: EraBook;
   readonly #sessions: HttpSessions;
+  readonly #held: HeldCalls;
   readonly #parts: QueuedSenderParts;
   readonly #max_event_bytes: number;
 
@@ -58,6 +62,7 @@ export class EraRouting {
       probed: (outcome) => telemetry.eraProbed(name, outcome),
       flipped: () => telemetry.eraFlipped(name),
     });
+    this.#held = new HeldCalls(options, { clock, keys: deps.state_keys, ended: (reason) => telemetry.heldCallEnded(name, reason) });
     this.#sessions = new HttpSessions(
       { ...options, version, start_timeout_ms: START_MS, max_pending: MAX_PENDING, max_message_bytes: max_event_bytes },
       {
@@ -66,6 +71,7 @@ export class EraRouting {
         senderOf: (caller) => createQueuedSender(caller, parts),
         identityOf: (call) => identityFields(call),
         fieldsOf: callFields,
+        held: this.#held,
         questionRefused: (method) => telemetry.questionRefused(name, method),
         ended: (reason) => telemetry.bridgeSessionEnded(name, reason),
       },
@@ -74,6 +80,10 @@ export class EraRouting {
 
   get sessions(): number {
     return this.#sessions.size;
+  }
+
+  get held(): number {
+    return this.#held.size;
   }
 
   /** Serves a modern call of which it is not certain that it may go on as it is; `pass` sends it on so. */

@@ -10,6 +10,7 @@ import { UpstreamPool } from '../../upstream/pool.js';
 import type { OpenSession, ProxiedParts } from '../answer/answer.js';
 import type { EraBookOptions, EraProtocol } from '../era/era-book.js';
 import type { Verdict } from '../era/verdict.js';
+import type { HeldCallsOptions } from '../peer/held-calls.js';
 import type { HttpSessionsOptions } from '../peer/http-sessions.js';
 import { BoundTasks } from '../shared/bound-tasks.js';
 import { forwardedIdentity } from '../shared/forwarded-identity.js';
@@ -56,6 +57,7 @@ export interface ProxiedOptions {
 
 export interface ProxiedBridgeOptions
   extends Omit<EraBookOptions, 'protocol'>,
+    HeldCallsOptions,
     Pick<HttpSessionsOptions, 'max_sessions' | 'session_idle_ms'> {}
 
 export interface ProxiedDeps {
@@ -67,6 +69,8 @@ export interface ProxiedDeps {
   readonly version?: string | undefined;
   /** Binds the tasks of identified callers; undefined: task ids pass as they are. */
   readonly task_seal?: TaskSeal | undefined;
+  /** As `listener.sessions.keys`; default none. */
+  readonly state_keys?: readonly string[] | undefined;
   /** The way to the upstream; default: directly. */
   readonly egress?: TunnelEgress | undefined;
 }
@@ -86,7 +90,7 @@ export interface UpstreamStats {
 export interface ProxiedRuntime extends Runtime {
   stats(): UpstreamStats;
   /** Which era the server speaks, why, and the sessions that the gateway holds on it for modern clients. */
-  readonly era: { readonly verdict: Verdict | undefined; readonly reason: string; readonly sessions: number };
+  readonly era: { readonly verdict: Verdict | undefined; readonly reason: string; readonly sessions: number; readonly held: number };
 }
 
 /**
@@ -149,7 +153,11 @@ export function createProxied(options: ProxiedOptions, deps: ProxiedDeps): Proxi
   const era =
     bridge === undefined || protocol === undefined || protocol === 'as_is'
       ? undefined
-      : new EraRouting({ name, protocol, max_event_bytes, ...bridge }, { ...deps, tools, version }, { fixed, queue, pool, watch });
+      : new EraRouting(
+          { name, protocol, max_event_bytes, ...bridge },
+          { ...deps, tools, version, state_keys: deps.state_keys ?? [] },
+          { fixed, queue, pool, watch },
+        );
   const max_streams = options.max_streams ?? half;
   let open_streams = 0;
 
@@ -191,7 +199,12 @@ export function createProxied(options: ProxiedOptions, deps: ProxiedDeps): Proxi
       return Promise.resolve();
     },
     get era() {
-      return { verdict: era?.book.verdict, reason: era?.book.reason ?? 'protocol: as_is', sessions: era?.sessions ?? 0 };
+      return {
+        verdict: era?.book.verdict,
+        reason: era?.book.reason ?? 'protocol: as_is',
+        sessions: era?.sessions ?? 0,
+        held: era?.held ?? 0,
+      };
     },
     handle(call, exchange) {
       if (exchange.ended) return;

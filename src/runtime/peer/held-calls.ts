@@ -1,0 +1,102 @@
+import { createHash, randomBytes } from 'node:crypto';
+import { callerKey } from '../../contract/caller.js';
+import type { Clock } from '../../contract/clock.js';
+import type { Call } from '../../contract/runtime.js';
+import { canonical, paramsOf } from '../../core/call/params.js';
+import { createSealedTexts, type SealedTexts } from '../../core/sealed-texts.js';
+import { GatewayError } from '../../errors/error.js';
+import type { HeldCall } from './held-call.js';
+
+export interface HeldCallsOptions {
+  /** Calls that are held at once. For one more the question is refused to the server, and the call goes on. */
+  readonly max_held: number;
+  /** Those of one caller. */
+  readonly max_held_per_caller: number;
+  /** How long a call waits for the client's answer. Then it is cancelled at the server. */
+  readonly hold_ttl_ms: number;
+}
+
+export interface HeldCallsDeps {
+  readonly clock: Clock;
+  /** Secrets that replicas share; none: one of this process. */
+  readonly keys: readonly string[];
+  ended(reason: HeldEnd): void;
+}
+
+/** How the holding of a call ended: its client came back, did not, the server finished or lost it, or the gateway drains. A closed set: a metric label. */
+export type HeldEnd = 'answered' | 'expired' | 'finished' | 'drain';
+
+/**
+ * The calls of one runtime whose server asks their client something: they wait, without a client, for the retry that answers. What the client is given to come back with is sealed,
+ * and good for the same caller, route, method and params, in this process, once (MCP 2026-07-28, Multi Round-Trip Requests).
+ */
+export class HeldCalls {
+  readonly options: HeldCallsOptions;
+  readonly #deps: HeldCallsDeps;
+  readonly #texts: SealedTexts;
+  readonly #boot = randomBytes(8);
+  readonly #known = new Map<string, HeldCall>();
+  readonly #held = new Map<HeldCall, string>();
+
+  constructor(options: HeldCallsOptions, deps: HeldCallsDeps) {
+    this.options = options;
+    this.#deps = deps;
+    this.#texts = createSealedTexts({ label: 'bridge-state-1', keys: deps.keys, max_sealed: MAX_SEALED, clock: deps.clock });
+  }
+
+  get size(): number {
+    return this.#held.size;
+  }
+
+  /** Holds a call, and returns the state for its client. Undefined: too many are held. */
+  hold(held: HeldCall, call: Call, round: number): string | undefined {
+    const caller = callerKey(call.identity, call.head.peer.client_address);
+    if (this.#held.size >= this.options.max_held) return undefined;
+    if ([...this.#held.values()].filter((other) => other === caller).length >= this.options.max_held_per_caller) return undefined;
+    held.name ??= randomBytes(16).toString('hex');
+    this.#known.set(held.name, held);
+    this.#held.set(held, caller);
+    const text = Buffer.concat([this.#boot, Buffer.from(held.name, 'hex'), Buffer.from([round & 0xff])]);
+    return this.#texts.seal(text, bindingOf(call), SEAL_MS);
+  }
+
+  /** The call that this one answers, no longer held; or why there is none. */
+  find(call: Call, state: unknown): HeldCall | GatewayError {
+    const opened = typeof state === 'string' ? this.#texts.open(state, bindingOf(call)) : undefined;
+    if (opened === undefined) return new GatewayError('INVALID_STATE');
+    const { text } = opened;
+    if (!text.subarray(0, 8).equals(this.#boot)) return new GatewayError('HELD_CALL_GONE', { data: { elsewhere: true } });
+    const held = this.#known.get(text.subarray(8, 24).toString('hex'));
+    if (held === undefined || held.round !== text[24]) return new GatewayError('HELD_CALL_GONE');
+    return this.#held.has(held) ? held : new GatewayError('HELD_CALL_BUSY');
+  }
+
+  /** It waits no more. */
+  release(held: HeldCall, reason: HeldEnd): void {
+    if (this.#held.delete(held)) this.#deps.ended(reason);
+  }
+
+  /** It is over. */
+  forget(held: HeldCall): void {
+    this.#held.delete(held);
+    if (held.name !== undefined) this.#known.delete(held.name);
+  }
+
+  /** Cancels all of them at their servers. */
+  close(): void {
+    for (const held of [...this.#held.keys()]) held.giveUp('drain');
+  }
+}
+
+/** Long enough to say of an old state that its call is gone. */
+const SEAL_MS = 86_400_000;
+const MAX_SEALED = 160;
+
+/** Who asks what: a state is good for the same again and nothing else. */
+function bindingOf({ identity, route, method, body }: Call): Buffer {
+  const { _meta, inputResponses, requestState, ...salient } = paramsOf(body);
+  const caller = [route.path, identity?.issuer ?? '', identity?.principal ?? '', identity?.client ?? ''];
+  return createHash('sha256')
+    .update(canonical([...caller, method, salient]))
+    .digest();
+}
