@@ -246,7 +246,7 @@ describe('proxied: questions of a legacy server to modern clients', () => {
     await open({ max_held_per_caller: 1024 });
     const wrong: string[] = [];
     ask = (id, response, { params }) => {
-      const { n } = params?.arguments as { n: number };
+      const { n } = (params as { arguments: { n: number } }).arguments;
       setTimeout(
         () => event(response, { id: `n${n}`, method: 'elicitation/create', params: { ...FORM, message: `${n}` } }),
         Math.random() * 20,
