@@ -183,6 +183,7 @@ describe('command line', () => {
           max_held_per_caller: 16,
           hold_ttl_ms: 300_000,
         },
+        tasks: 'bind',
       },
     });
     assert.ok(!stdout.includes('hunter'));

@@ -11,7 +11,7 @@ import type { Envelope } from '../../wire/scan.js';
 import { skipSpace } from '../../wire/skip.js';
 import { sameId } from '../../wire/summary.js';
 import { toRaw } from '../../wire/text.js';
-import type { HeldCalls, HeldEnd } from './held-calls.js';
+import type { HeldCalls, HeldEnd, Holdable } from './held-calls.js';
 import type { Response } from './incoming.js';
 import { toPeer } from './outgoing.js';
 import type { Peer, PendingRequest } from './peer.js';
@@ -19,7 +19,7 @@ import { PeerCall, type PeerCallOptions } from './peer-call.js';
 
 export interface HeldCallDeps {
   readonly clock: Clock;
-  readonly held: HeldCalls;
+  readonly held: HeldCalls<HeldCall>;
   /** For each client that the call gets. */
   readonly options: Omit<PeerCallOptions, 'settled' | 'again'>;
   again(): boolean;
@@ -41,10 +41,8 @@ interface Question {
  * without it; the client's next request answers, and gets what the call came to, or further questions (MCP 2026-07-28, Multi Round-Trip Requests). The
  * server sees one call.
  */
-export class HeldCall implements PendingRequest {
-  /** As the held calls know it. */
+export class HeldCall implements PendingRequest, Holdable {
   name: string | undefined;
-  /** Counts what its clients were given; a former one is no longer good. */
   round = 0;
   readonly #peer: Peer;
   readonly #deps: HeldCallDeps;
@@ -138,7 +136,6 @@ export class HeldCall implements PendingRequest {
     return undefined;
   }
 
-  /** Nobody comes for it: it ends at the server. */
   giveUp(reason: HeldEnd): void {
     this.#deps.held.release(this, reason);
     this.#refuseQuestions();

@@ -5,7 +5,6 @@ import type { Call } from '../../contract/runtime.js';
 import { canonical, paramsOf } from '../../core/call/params.js';
 import { createSealedTexts, type SealedTexts } from '../../core/sealed-texts.js';
 import { GatewayError } from '../../errors/error.js';
-import type { HeldCall } from './held-call.js';
 
 export interface HeldCallsOptions {
   /** Calls that are held at once. For one more the question is refused to the server, and the call goes on. */
@@ -23,6 +22,16 @@ export interface HeldCallsDeps {
   ended(reason: HeldEnd): void;
 }
 
+/** A call that can be held. */
+export interface Holdable {
+  /** As the held calls know it. */
+  name: string | undefined;
+  /** Counts what its clients were given; a former one is no longer good. */
+  readonly round: number;
+  /** Nobody comes for it: it ends at the server. */
+  giveUp(reason: HeldEnd): void;
+}
+
 /** How the holding of a call ended: its client came back, did not, the server finished or lost it, or the gateway drains. A closed set: a metric label. */
 export type HeldEnd = 'answered' | 'expired' | 'finished' | 'drain';
 
@@ -30,13 +39,13 @@ export type HeldEnd = 'answered' | 'expired' | 'finished' | 'drain';
  * The calls of one runtime whose server asks their client something: they wait, without a client, for the retry that answers. What the client is given to come back with is sealed,
  * and good for the same caller, route, method and params, in this process, once (MCP 2026-07-28, Multi Round-Trip Requests).
  */
-export class HeldCalls {
+export class HeldCalls<T extends Holdable> {
   readonly options: HeldCallsOptions;
   readonly #deps: HeldCallsDeps;
   readonly #texts: SealedTexts;
   readonly #boot = randomBytes(8);
-  readonly #known = new Map<string, HeldCall>();
-  readonly #held = new Map<HeldCall, string>();
+  readonly #known = new Map<string, T>();
+  readonly #held = new Map<T, string>();
 
   constructor(options: HeldCallsOptions, deps: HeldCallsDeps) {
     this.options = options;
@@ -49,7 +58,7 @@ export class HeldCalls {
   }
 
   /** Holds a call, and returns the state for its client. Undefined: too many are held. */
-  hold(held: HeldCall, call: Call, round: number): string | undefined {
+  hold(held: T, call: Call, round: number): string | undefined {
     const caller = callerKey(call.identity, call.head.peer.client_address);
     if (this.#held.size >= this.options.max_held) return undefined;
     if ([...this.#held.values()].filter((other) => other === caller).length >= this.options.max_held_per_caller) return undefined;
@@ -61,7 +70,7 @@ export class HeldCalls {
   }
 
   /** The call that this one answers, no longer held; or why there is none. */
-  find(call: Call, state: unknown): HeldCall | GatewayError {
+  find(call: Call, state: unknown): T | GatewayError {
     const opened = typeof state === 'string' ? this.#texts.open(state, bindingOf(call)) : undefined;
     if (opened === undefined) return new GatewayError('INVALID_STATE');
     const { text } = opened;
@@ -72,12 +81,12 @@ export class HeldCalls {
   }
 
   /** It waits no more. */
-  release(held: HeldCall, reason: HeldEnd): void {
+  release(held: T, reason: HeldEnd): void {
     if (this.#held.delete(held)) this.#deps.ended(reason);
   }
 
   /** It is over. */
-  forget(held: HeldCall): void {
+  forget(held: T): void {
     this.#held.delete(held);
     if (held.name !== undefined) this.#known.delete(held.name);
   }

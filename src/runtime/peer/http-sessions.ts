@@ -38,7 +38,7 @@ export interface HttpSessionsDeps {
   /** Header fields that go with one call. */
   fieldsOf(call: Call): readonly string[];
   /** The calls that wait for their client's answer to a question of the server. */
-  readonly held: HeldCalls;
+  readonly held: HeldCalls<HeldCall>;
   /** A request of the server to its client was refused. */
   questionRefused(method: string): void;
   ended(reason: SessionEnd): void;

@@ -8,6 +8,7 @@ import { EraBook, type EraBookOptions } from '../era/era-book.js';
 import { verdictOf } from '../era/verdict.js';
 import { ask } from '../peer/ask.js';
 import { discoverParams } from '../peer/handshake.js';
+import type { HeldCall } from '../peer/held-call.js';
 import { HeldCalls, type HeldCallsOptions } from '../peer/held-calls.js';
 import { HttpPipe } from '../peer/http-pipe.js';
 import { HttpSessions, type HttpSessionsOptions } from '../peer/http-sessions.js';
@@ -38,7 +39,7 @@ export interface EraRoutingDeps {
 export class EraRouting {
   readonly book: EraBook;
   readonly #sessions: HttpSessions;
-  readonly #held: HeldCalls;
+  readonly #held: HeldCalls<HeldCall>;
   readonly #parts: QueuedSenderParts;
   readonly #max_event_bytes: number;
 
@@ -62,7 +63,11 @@ export class EraRouting {
       probed: (outcome) => telemetry.eraProbed(name, outcome),
       flipped: () => telemetry.eraFlipped(name),
     });
-    this.#held = new HeldCalls(options, { clock, keys: deps.state_keys, ended: (reason) => telemetry.heldCallEnded(name, reason) });
+    this.#held = new HeldCalls<HeldCall>(options, {
+      clock,
+      keys: deps.state_keys,
+      ended: (reason) => telemetry.heldCallEnded(name, reason),
+    });
     this.#sessions = new HttpSessions(
       { ...options, version, start_timeout_ms: START_MS, max_pending: MAX_PENDING, max_message_bytes: max_event_bytes },
       {
