@@ -155,7 +155,7 @@ class Stream implements HttpListener {
 
   #open(): void {
     const resumed = this.#last_id === undefined || this.#last_id === '' ? [] : ['last-event-id', this.#last_id];
-    this.#end = this.#options.sender.send('get', [...this.#fields(), ...resumed], undefined, this);
+    this.#end = this.#options.sender.send('stream', [...this.#fields(), ...resumed], undefined, this);
   }
 
   #again(): void {

@@ -16,7 +16,7 @@ import { Peer } from '../peer/peer.js';
 import { forwardedIdentity } from '../shared/forwarded-identity.js';
 import { requestHeaders } from '../shared/request-headers.js';
 import type { ToolsLearner } from '../shared/tools-learner.js';
-import { createQueuedSender, type QueuedSenderParts } from './queued-sender.js';
+import { type QueuedSenderParts, QueuedSenders } from './queued-sender.js';
 
 export interface EraRoutingOptions extends EraBookOptions, HeldCallsOptions, Pick<HttpSessionsOptions, 'max_sessions' | 'session_idle_ms'> {
   /** Config name of the runtime. */
@@ -40,13 +40,13 @@ export class EraRouting {
   readonly book: EraBook;
   readonly #sessions: HttpSessions;
   readonly #held: HeldCalls<HeldCall>;
-  readonly #parts: QueuedSenderParts;
+  readonly #senders: QueuedSenders;
   readonly #max_event_bytes: number;
 
   constructor(options: EraRoutingOptions, deps: EraRoutingDeps, parts: QueuedSenderParts) {
     const { name, max_event_bytes } = options;
     const { clock, telemetry, tools, version } = deps;
-    this.#parts = parts;
+    this.#senders = new QueuedSenders(parts);
     this.#max_event_bytes = max_event_bytes;
     this.book = new EraBook(options, {
       clock,
@@ -73,7 +73,7 @@ export class EraRouting {
       {
         clock,
         tools,
-        senderOf: (caller) => createQueuedSender(caller, parts),
+        senderOf: (caller) => this.#senders.of(caller),
         identityOf: (call) => identityFields(call),
         fieldsOf: callFields,
         held: this.#held,
@@ -109,7 +109,7 @@ export class EraRouting {
 
   #probePeer(clock: Clock): Peer {
     const pipe = new HttpPipe({
-      sender: createQueuedSender(PROBER, this.#parts),
+      sender: this.#senders.of(PROBER),
       clock,
       max_message_bytes: this.#max_event_bytes,
       fields: ['mcp-protocol-version', MODERN, 'mcp-method', 'server/discover'],

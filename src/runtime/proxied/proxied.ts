@@ -156,7 +156,7 @@ export function createProxied(options: ProxiedOptions, deps: ProxiedDeps): Proxi
       : new EraRouting(
           { name, protocol, max_event_bytes, ...bridge },
           { ...deps, tools, version, state_keys: deps.state_keys ?? [] },
-          { fixed, queue, pool, watch },
+          { fixed, queue, pool, watch, max_streams: Math.floor(connections / 2) },
         );
   const max_streams = options.max_streams ?? half;
   let open_streams = 0;

@@ -13,23 +13,45 @@ export interface QueuedSenderParts {
   readonly queue: RequestQueue;
   readonly pool: UpstreamPool;
   readonly watch: Pick<UpstreamCallWatch, 'answered' | 'failed'>;
+  /** Streams of the gateway's own that are open at once. One more fails with `TOO_MANY_STREAMS`: calls find a connection. */
+  readonly max_streams: number;
 }
 
-/** Requests of the gateway's own in the turn of one caller: they share its places in the queue with its forwarded calls. */
-export function createQueuedSender(caller: string, parts: QueuedSenderParts): HttpSender {
-  return {
-    send(method, fields, body, listener) {
-      const lines = fieldLines(fields);
-      if (lines === undefined) {
-        listener.failed('BAD_REQUEST');
-        return ignore;
-      }
-      const bytes = body === undefined ? undefined : Buffer.from(body.buffer, body.byteOffset, body.byteLength);
-      const sent = new QueuedRequest(caller, { head: parts.fixed[method] + lines, body: bytes }, parts, listener);
-      sent.start();
-      return () => sent.stop();
-    },
-  };
+/**
+ * Requests of the gateway's own. Those of one caller share its places in the queue with its forwarded calls; streams count as one caller's, whoever they are
+ * for, so that none keeps a call from being sent.
+ */
+export class QueuedSenders {
+  readonly #parts: QueuedSenderParts;
+  #streams = 0;
+
+  constructor(parts: QueuedSenderParts) {
+    this.#parts = parts;
+  }
+
+  of(caller: string): HttpSender {
+    return { send: (method, fields, body, listener) => this.#send(caller, method, fields, body, listener) };
+  }
+
+  #send(caller: string, ...[method, fields, body, listener]: Parameters<HttpSender['send']>): () => void {
+    const lines = fieldLines(fields);
+    const stream = method === 'stream';
+    const full = stream && this.#streams >= this.#parts.max_streams;
+    if (lines === undefined || full) {
+      listener.failed(full ? 'TOO_MANY_STREAMS' : 'BAD_REQUEST');
+      return ignore;
+    }
+    if (stream) this.#streams += 1;
+    const request = {
+      head: this.#parts.fixed[stream ? 'get' : method] + lines,
+      body: body === undefined ? undefined : Buffer.from(body.buffer, body.byteOffset, body.byteLength),
+    };
+    const sent = new QueuedRequest(stream ? STREAMS : caller, request, this.#parts, listener, () => {
+      if (stream) this.#streams -= 1;
+    });
+    sent.start();
+    return () => sent.stop();
+  }
 }
 
 class QueuedRequest implements Waiter, UpstreamListener {
@@ -38,6 +60,7 @@ class QueuedRequest implements Waiter, UpstreamListener {
   readonly #request: UpstreamRequest;
   readonly #parts: QueuedSenderParts;
   readonly #listener: HttpListener;
+  readonly #onLeft: () => void;
   #line: UpstreamHandle | undefined;
   #sent = false;
   #spoke = false;
@@ -45,11 +68,12 @@ class QueuedRequest implements Waiter, UpstreamListener {
   #stopped = false;
   #left = false;
 
-  constructor(caller: string, request: UpstreamRequest, parts: QueuedSenderParts, listener: HttpListener) {
+  constructor(caller: string, request: UpstreamRequest, parts: QueuedSenderParts, listener: HttpListener, left: () => void) {
     this.caller = caller;
     this.#request = request;
     this.#parts = parts;
     this.#listener = listener;
+    this.#onLeft = left;
   }
 
   start(): void {
@@ -65,6 +89,7 @@ class QueuedRequest implements Waiter, UpstreamListener {
 
   displaced(): void {
     this.#left = true;
+    this.#onLeft();
     if (this.#stopped) return;
     this.#stopped = true;
     this.#listener.failed('OVERLOADED');
@@ -115,10 +140,13 @@ class QueuedRequest implements Waiter, UpstreamListener {
     if (this.#left) return;
     this.#left = true;
     this.#line = undefined;
+    this.#onLeft();
     this.#parts.queue.leave(this);
   }
 }
 
 function ignore(): void {}
 
+/** No caller's key. */
+const STREAMS = 'streams';
 const STOPPED = new UpstreamFailure('STOPPED', 'stopped');

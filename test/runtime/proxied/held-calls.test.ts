@@ -240,6 +240,19 @@ describe('proxied: questions of a legacy server to modern clients', () => {
     for (const other of others) other.cancel('client');
   });
 
+  for (const connections of [1, 2]) {
+    it(`${connections} upstream connections are enough: no stream of the gateway keeps a call from being sent`, async () => {
+      await open();
+      await bench.runtime.close(1000);
+      bench = await openProxied(`${upstream.url}/mcp`, { protocol: 'legacy', bridge: BRIDGE, connections });
+      ask = (id, response) => {
+        event(response, { id, result: { content: [] } });
+        response.end();
+      };
+      for (const n of [1, 2, 3]) assert.match(JSON.stringify(await resultOf(bench.send(call(ALICE, {}, { n })))), /complete/);
+    });
+  }
+
   it('1 000 questions of calls that overlap: each client gets its own, and each answer reaches its own call', {
     timeout: 60_000,
   }, async () => {
