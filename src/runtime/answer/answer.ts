@@ -84,7 +84,7 @@ export function ownAnswer(call: Call, message: Uint8Array, verdict: Verdict, alo
 
 /** A message of the upstream's with the ids of bound tasks as the client knows them; undefined: it must not go on. */
 export function withTaskNames({ parts, call, task_names }: AnswerHost, message: Uint8Array): Uint8Array | undefined {
-  return parts.tasks === undefined ? message : parts.tasks.message(call, task_names, message);
+  return parts.tasks === undefined || call.identity === undefined ? message : parts.tasks.message(call, task_names, message);
 }
 
 /** Why `withTaskNames` keeps a message back. */

@@ -165,7 +165,7 @@ export function createProxied(options: ProxiedOptions, deps: ProxiedDeps): Proxi
     const method = METHODS[call.kind];
     const identity =
       call.identity !== undefined && call.route.forward_identity_header !== undefined ? forwardedIdentity(call.identity) : undefined;
-    const about = parts.tasks?.request(call);
+    const about = call.identity === undefined ? undefined : parts.tasks?.request(call);
     if (about instanceof GatewayError) return exchange.fail(about);
     const lines = fieldLines(requestHeaders(call, session?.upstream, identity, about?.name));
     if (lines === undefined) return exchange.fail(new GatewayError('BAD_REQUEST', { detail: 'A header field cannot be sent on.' }));

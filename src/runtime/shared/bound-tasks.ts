@@ -20,8 +20,8 @@ export interface TaskRequest {
 
 /**
  * Binds the tasks of modern calls to the route and to the caller whom a gate identified (MCP extension io.modelcontextprotocol/tasks): the server
- * behind sees one credential for all callers and its ids are bearer tokens, so ids are sealed on the way out and opened on the way in. Calls of
- * an unknown caller pass as they are. Ids are replaced as spans; nothing else of a message changes.
+ * behind sees one credential for all callers and its ids are bearer tokens, so ids are sealed on the way out and opened on the way in. It is
+ * not asked about calls of an unknown caller: those pass as they are. Ids are replaced as spans; nothing else of a message changes.
  */
 export class BoundTasks {
   readonly #seal: TaskSeal;
@@ -39,7 +39,7 @@ export class BoundTasks {
    */
   request(call: Call): TaskRequest | GatewayError | undefined {
     const { method } = call;
-    if (call.era !== 'modern' || call.identity === undefined) return undefined;
+    if (call.era !== 'modern') return undefined;
     if (method === 'subscriptions/listen') return this.#listen(call);
     if (!method.startsWith('tasks/')) return undefined;
     if (nameField(method) !== 'taskId') return new GatewayError('METHOD_NOT_FOUND', { detail: `Unknown method: ${toEcho(method)}` });
@@ -55,7 +55,7 @@ export class BoundTasks {
    * none that this call is about. A message that does not mention a task comes back as it is, after one search for `"taskId`.
    */
   message(call: Call, names: TaskNames | undefined, message: Uint8Array): Uint8Array | undefined {
-    if (call.identity === undefined || call.era !== 'modern' || !mentionsTask(message)) return message;
+    if (call.era !== 'modern' || !mentionsTask(message)) return message;
     const result = memberAt(message, 'result');
     if (result !== undefined && isObjectAt(message, result.value)) return this.#result(call, names, message, result);
     switch (textOf(message, memberAt(message, 'method'))) {
