@@ -81,7 +81,7 @@ export class HttpSessions {
     const asked = askable?.text === undefined ? undefined : askable;
     // Two callers whom nobody knows must not meet in one session: the question of one could reach the other.
     const alone = asked !== undefined && call.identity === undefined;
-    const key = alone ? `${++this.#counted}` : keyOf(call, asked?.text);
+    const key = alone ? `${++this.#counted}` : keyOf(call, asked?.text, this.#deps.identityOf(call));
     const session = this.#all.get(key) ?? this.#open(key, call, asked, alone);
     if (session === undefined) return exchange.fail(new GatewayError('OVERLOADED'));
     this.#all.delete(key);
@@ -288,11 +288,11 @@ class HttpSession {
   }
 }
 
-/** Equal for calls that may share a session: one caller on one route, who can be asked the same. */
-function keyOf({ identity, route, head }: Call, asked: string | undefined): string {
+/** Equal for calls that may share a session: one caller on one route, of whom the server is told the same and who can be asked the same. */
+function keyOf({ identity, route, head }: Call, asked: string | undefined, told: readonly string[]): string {
   const caller =
     identity === undefined ? [callerKey(undefined, head.peer.client_address)] : [identity.issuer, identity.principal, identity.client];
-  return JSON.stringify([route.path, asked ?? '', ...caller]);
+  return JSON.stringify([route.path, asked ?? '', told, ...caller]);
 }
 
 function ignore(): void {}

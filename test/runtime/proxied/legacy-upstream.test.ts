@@ -215,6 +215,18 @@ describe('proxied: modern clients of a legacy server', () => {
     assert.deepEqual(await Promise.all([text('alice'), text('bob'), text('alice')]), ['echo in s1', 'echo in s2', 'echo in s1']);
   });
 
+  it('the server is told who calls, for each set of scopes in a session of its own', async () => {
+    await open();
+    const as = (scope: string) =>
+      bench.send(tool({ identity: { principal: 'alice', scopes: new Set([scope]) }, route: { forward_identity_header: 'x-caller' } })).done;
+    for (const scope of ['read', 'write', 'read']) await as(scope);
+    const told = upstream.seen
+      .filter(({ body }) => body.includes('"tools/call"'))
+      .map(({ headers }) => JSON.parse(Buffer.from(String(headers['x-caller']), 'base64url').toString()).scope);
+    assert.deepEqual(told, ['read', 'write', 'read']);
+    assert.equal(upstream.count('initialize'), 2);
+  });
+
   it('subscriptions get what the server says on its GET stream', async () => {
     await open({}, { tools: { listChanged: true }, resources: { subscribe: true } });
     const listen = bench.send(
