@@ -1,4 +1,5 @@
 import type { HeaderInit } from '../contract/gate.js';
+import { isFieldValue, isToken } from '../wire/field.js';
 /** Lines a gate may set in one answer, and the characters of all its names and values together. */
 export const MAX_HEADER_LINES = 64;
 export const MAX_HEADER_CHARS = 16_384;
@@ -16,7 +17,7 @@ export function checkHeaders(value: unknown, kind: 'refuse' | 'serve'): HeaderIn
   let chars = 0;
   for (const [name, content] of Object.entries(value)) {
     const lower = name.toLowerCase();
-    if (!isToken(name)) throw new DecisionFault('a header name is not a token');
+    if (!isToken(name, MAX_HEADER_CHARS)) throw new DecisionFault('a header name is not a token');
     if (RESERVED.has(lower) || (kind === 'refuse' && lower === 'content-type')) throw new DecisionFault(`a gate may not set ${lower}`);
     if (lower in checked) throw new DecisionFault(`header ${lower} is there twice, in two spellings`);
     const all: readonly unknown[] = Array.isArray(content) ? [...content] : [content];
@@ -44,21 +45,6 @@ const RESERVED = new Set([
   'upgrade',
   'x-request-id',
 ]);
-
-const TOKEN = new Set("!#$%&'*+-.^_`|~0123456789abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ");
-
-function isToken(name: string): boolean {
-  for (const character of name) if (!TOKEN.has(character)) return false;
-  return name.length > 0;
-}
-
-function isFieldValue(value: string): boolean {
-  for (let i = 0; i < value.length; i += 1) {
-    const unit = value.charCodeAt(i);
-    if ((unit < 0x20 && unit !== 0x09) || unit === 0x7f || unit > 0xff) return false;
-  }
-  return true;
-}
 
 /** Says in words for the log why something that a gate returned is not a decision. Never told to the client. */
 export class DecisionFault extends Error {

@@ -1,7 +1,7 @@
 import { whyNotCidr } from '../config/format/network.js';
 import type { Question } from '../explain/question.js';
 import { isCertificate } from '../explain/terminator.js';
-import { trimOws } from '../wire/field.js';
+import { isToken, trimOws } from '../wire/field.js';
 import type { FormValues } from './explain-form.js';
 
 /** A form that was understood, or why it was not. `asked` holds what may be shown again. */
@@ -13,7 +13,6 @@ const SECRET: readonly Field[] = ['token', 'header', 'certificate'];
 const MAX_TEXT = 2048;
 const MAX_SECRET = 32_768;
 const MAX_HEADERS = 64;
-const TOKEN = /^[!#$%&'*+.^_`|~0-9A-Za-z-]{1,128}$/;
 
 /** Reads the body of the Explain form, `application/x-www-form-urlencoded`. No value is repeated in a fault. */
 export function readQuestion(body: string): Read {
@@ -56,7 +55,7 @@ function faultOf(given: Readonly<Partial<Record<Field, string>>>, headers: reado
   }
   if (address !== undefined && !isAddress(address)) return 'Client address must be one IPv4 or IPv6 address.';
   if (via !== undefined && !isAddress(via)) return 'The address of the proxy must be one IPv4 or IPv6 address.';
-  if (http_method !== undefined && !TOKEN.test(http_method)) return 'HTTP method must be a word such as POST.';
+  if (http_method !== undefined && !isToken(http_method)) return 'HTTP method must be a word such as POST.';
   if (certificate !== undefined && !isCertificate(certificate)) return 'The certificate cannot be read: it must be PEM.';
   if (headers.length > MAX_HEADERS) return `There may be at most ${MAX_HEADERS} header fields.`;
   if (headers.some((line) => !isField(line))) return 'Header fields are written name: value, one a line.';
@@ -69,7 +68,7 @@ function isAddress(text: string): boolean {
 
 function isField(line: string): boolean {
   const [name, value] = toField(line);
-  return TOKEN.test(name) && !/\p{Cc}/u.test(value);
+  return isToken(name) && !/\p{Cc}/u.test(value);
 }
 
 function toField(line: string): readonly [string, string] {

@@ -1,4 +1,4 @@
-import { listedIn } from '../wire/field.js';
+import { listedIn, TOKEN_CHARACTERS } from '../wire/field.js';
 import { badAnswer, type ResponseHead } from './exchange.js';
 /** Fields of one head; more is a fault. */
 export const MAX_FIELDS = 256;
@@ -130,4 +130,4 @@ const TAB = 0x09;
 const DELETE = 0x7f;
 
 const TOKEN = new Uint8Array(256);
-for (const byte of Buffer.from("!#$%&'*+-.^_`|~0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz", 'latin1')) TOKEN[byte] = 1;
+for (const byte of Buffer.from(TOKEN_CHARACTERS, 'latin1')) TOKEN[byte] = 1;

@@ -21,6 +21,22 @@ export function trimOws(text: string): string {
   return start === 0 && end === text.length ? text : text.slice(start, end);
 }
 
+/** The characters of a token, as in a field's name or a method (RFC 9110 section 5.6.2). */
+export const TOKEN_CHARACTERS = "!#$%&'*+-.^_`|~0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz";
+
+/** True for a token of at most `max` characters. */
+export function isToken(text: string, max = 128): boolean {
+  return text.length <= max && TOKEN.test(text);
+}
+
+/** True for what a field line can carry, obsolete text included, one byte a character (RFC 9110 section 5.5). */
+export function isFieldValue(text: string): boolean {
+  return FIELD_VALUE.test(text);
+}
+
+const TOKEN = /^[!#$%&'*+\-.^_`|~0-9A-Za-z]+$/;
+const FIELD_VALUE = /^[\t\x20-\x7e\x80-\xff]*$/;
+
 /** The elements of a comma-separated field value, in lower case; empty ones do not count (RFC 9110 section 5.6.1). */
 export function listedIn(value: string): string[] {
   const found: string[] = [];

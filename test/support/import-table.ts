@@ -73,6 +73,7 @@ export const TABLE: Readonly<Record<string, Row>> = {
   },
   'gate-chain': {
     ours: ['modules', 'errors', 'contract'],
+    files: [FIELD],
   },
   modules: {
     ours: ['config', 'core', 'runtime', 'transport', 'errors', 'contract'],
@@ -108,6 +109,7 @@ export const TABLE: Readonly<Record<string, Row>> = {
   config: {
     ours: ['contract', 'errors'],
     modules: ['typebox', 'ajv', 'yaml', 'node:crypto', 'node:fs', 'node:net', 'node:path'],
+    files: [FIELD],
   },
   testing: { ours: ['contract', 'errors', 'gate-chain', 'modules'] },
   demo: { ours: ['contract'], modules: ['jose', 'node:crypto', 'node:http', 'node:net'], files: ['src/server.ts', 'src/system-clock.ts'] },

@@ -1,4 +1,4 @@
-const TOKEN = /^[!#$%&'*+.^_`|~0-9A-Za-z-]{1,128}$/;
+import { isFieldText, isToken } from '../../wire/field.js';
 
 /** Fields that frame a message or name its hop: configuration must not set them. */
 const FRAMING = new Set([
@@ -35,7 +35,7 @@ const MEANT = new Set([
 
 /** Why a text cannot be the name of a static header toward an upstream. */
 export function whyNotStaticHeader(name: string): string | undefined {
-  if (!TOKEN.test(name)) return 'is not a header field name';
+  if (!isToken(name)) return 'is not a header field name';
   const lower = name.toLowerCase();
   if (FRAMING.has(lower) || lower.startsWith('proxy-')) return 'is set by the gateway itself and can not be configured';
   if (lower.startsWith('mcp-') || lower === 'accept' || lower === 'last-event-id') return 'mirrors the message and can not be configured';
@@ -68,7 +68,7 @@ export function whyNotPassedHeader(name: string): string | undefined {
 /** Why a text cannot be the value of a header field. Never reveals the value. */
 export function whyNotHeaderValue(value: string): string | undefined {
   if (/[\r\n\0]/.test(value)) return 'must be one line: CR, LF and NUL can not be in a header';
-  if (/[^\t\u0020-\u007e]/.test(value)) return 'must be printable ASCII';
+  if (!isFieldText(value)) return 'must be printable ASCII';
   if (value.trim() === '') return 'must not be blank';
   if (value.trim() !== value) return 'must not begin or end with white space';
   return undefined;

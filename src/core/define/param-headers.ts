@@ -1,6 +1,6 @@
 import type { JsonSchema } from '../../contract/content.js';
 import type { HeaderView } from '../../contract/head.js';
-import { decodeFieldText, encodeFieldText, trimOws } from '../../wire/field.js';
+import { decodeFieldText, encodeFieldText, isToken, trimOws } from '../../wire/field.js';
 import { DATA_KEYWORDS, type Report } from './check-schema.js';
 
 /** One argument of a tool that is mirrored into a header. */
@@ -33,7 +33,7 @@ export function paramHeadersOf(schema: JsonSchema, report: Report): readonly Par
     const { [KEYWORD]: name, type } = schema;
     const where = `${KEYWORD} ${JSON.stringify(name)}`;
     if (path === undefined || path.length === 0) return report(`${where} is not on a property that is reached by "properties" alone`);
-    if (typeof name !== 'string' || !TOKEN.test(name)) return report(`${where} is not a header token`);
+    if (typeof name !== 'string' || !isToken(name)) return report(`${where} is not a header token`);
     if (type !== 'string' && type !== 'integer' && type !== 'boolean')
       return report(`${where} must be on a string, an integer or a boolean`);
     const header = `mcp-param-${name.toLowerCase()}`;
@@ -85,7 +85,6 @@ export function writeParamHeaders(
 
 const KEYWORD = 'x-mcp-header';
 /** RFC 9110 section 5.6.2. */
-const TOKEN = /^[!#$%&'*+\-.^_`|~0-9A-Za-z]{1,128}$/;
 const DECIMAL = /^-?\d{1,32}(?:\.\d{1,32})?(?:[eE][+-]?\d{1,3})?$/;
 
 function isSame(sent: string, value: unknown, type: ParamHeader['type']): boolean {

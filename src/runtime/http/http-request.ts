@@ -1,12 +1,11 @@
 import type { IncomingHttpHeaders } from 'node:http';
 import type { Passed } from '../../contract/runtime.js';
-import { listedIn } from '../../wire/field.js';
+import { isFieldValue, listedIn } from '../../wire/field.js';
 import { forwardedIdentity } from '../shared/forwarded-identity.js';
 import { HOP_BY_HOP, ORIGIN_WIDE } from '../shared/static-headers.js';
 import { confinedCookie, type HttpMount, publicLocation } from './http-mount.js';
 
 /** Characters that Node sends; any other value would throw where no answer is possible. */
-const SENDABLE = /^[\t\x20-\x7e\x80-\xff]*$/;
 const OWN: ReadonlySet<string> = new Set(['content-location', 'date', 'server', 'set-cookie2', 'x-powered-by']);
 
 /** Header fields added for a plain HTTP upstream. */
@@ -102,7 +101,7 @@ export function httpResponseHeaders(upstream: IncomingHttpHeaders, mount: HttpMo
     if (name.startsWith('x-accel-')) continue;
     for (const line of typeof value === 'string' ? [value] : value) {
       const moved = name === 'location' ? publicLocation(line, mount, target) : name === 'set-cookie' ? confinedCookie(line, mount) : line;
-      if (moved !== undefined && SENDABLE.test(moved)) headers.push([name === 'x-request-id' ? 'x-upstream-request-id' : name, moved]);
+      if (moved !== undefined && isFieldValue(moved)) headers.push([name === 'x-request-id' ? 'x-upstream-request-id' : name, moved]);
       else if (name === 'location') return undefined;
     }
   }

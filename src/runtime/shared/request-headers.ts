@@ -1,5 +1,6 @@
 import type { Call } from '../../contract/runtime.js';
 import type { RequestTrace } from '../../contract/tracing.js';
+import { isFieldValue } from '../../wire/field.js';
 
 /** The parts of an upstream request head that no client shapes: request line and fields as they are written, each with its CRLF. */
 export interface FixedHeads {
@@ -22,14 +23,11 @@ export function fieldLines(fields: readonly string[]): string | undefined {
   let lines = '';
   for (let i = 0; i + 1 < fields.length; i += 2) {
     const value = fields[i + 1] as string;
-    if (UNSENDABLE.test(value)) return undefined;
+    if (!isFieldValue(value)) return undefined;
     lines += `${fields[i]}: ${value}\r\n`;
   }
   return lines;
 }
-
-/** Characters that would end a line or are not one byte on the wire. */
-const UNSENDABLE = /[^\t\x20-\x7e\x80-\xff]/;
 
 const ACCEPTS = ['accept', 'application/json, text/event-stream'];
 /** What a POST says of itself, flat name, value. */

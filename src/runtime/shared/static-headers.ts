@@ -1,4 +1,5 @@
 import { ConfigError, type ConfigProblem } from '../../errors/error.js';
+import { isFieldText, isToken } from '../../wire/field.js';
 
 /** Fields of one hop (RFC 9110 section 7.6.1, and names of older proxies). */
 export const HOP_BY_HOP: ReadonlySet<string> = new Set([
@@ -38,16 +39,14 @@ export function checkStaticHeaders(runtime: string, headers: Readonly<Record<str
   for (const [name, value] of Object.entries(headers)) {
     const where = `runtimes.${runtime}.headers.${name}`;
     const lower = name.toLowerCase();
-    if (!TOKEN.test(name)) problems.push({ where, message: 'is not a header name' });
+    if (!isToken(name, 256)) problems.push({ where, message: 'is not a header name' });
     else if (HOP_BY_HOP.has(lower) || OWN.has(lower) || lower.startsWith('mcp-')) {
       problems.push({ where, message: 'is written by the gateway itself and cannot be set' });
-    } else if (!VALUE.test(value)) problems.push({ where, message: 'the value must be printable ASCII' });
+    } else if (!isFieldText(value)) problems.push({ where, message: 'the value must be printable ASCII' });
   }
   if (problems.length > 0) throw new ConfigError(problems);
 }
 
-const TOKEN = /^[!#$%&'*+\-.^_`|~0-9A-Za-z]{1,256}$/;
-const VALUE = /^[\x20-\x7e\t]*$/;
 const OWN: ReadonlySet<string> = new Set([
   'accept',
   'accept-encoding',
