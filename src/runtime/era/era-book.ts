@@ -41,6 +41,8 @@ export class EraBook {
   /** When a doubt last turned out to be unfounded. */
   #confirmed_ms = Number.NEGATIVE_INFINITY;
   #flipped_ms = Number.NEGATIVE_INFINITY;
+  /** When a server with a legacy verdict last refused a legacy session. */
+  #refused_ms = Number.NEGATIVE_INFINITY;
   #giveUp: (() => void) | undefined;
   #late: Timer | undefined;
   #closed = false;
@@ -96,6 +98,17 @@ export class EraBook {
     this.#probe();
   }
 
+  /**
+   * A legacy verdict was followed by a refused `initialize`: a 404 of whatever stood before a modern server may have made it. The verdict stays, since
+   * sessions and held calls may live by it, and the server is asked again, once in 5 s.
+   */
+  sessionRefused(): void {
+    const now_ms = this.#deps.clock.mono_ms();
+    if (this.#verdict !== 'legacy' || this.#options.protocol !== 'auto' || now_ms - this.#refused_ms < UNFOUNDED_MS) return;
+    this.#refused_ms = now_ms;
+    this.#probe();
+  }
+
   close(): void {
     this.#closed = true;
     this.#giveUp?.();
@@ -135,7 +148,8 @@ export class EraBook {
     let taken = verdict;
     if (before !== undefined && before !== verdict) {
       this.#deps.flipped();
-      const mixed = now_ms - this.#flipped_ms < MIXED_MS;
+      // Nothing is gained by sessions that the server refuses.
+      const mixed = now_ms - this.#flipped_ms < MIXED_MS && now_ms - this.#refused_ms >= MIXED_MS;
       this.#flipped_ms = now_ms;
       if (mixed) {
         taken = 'legacy';

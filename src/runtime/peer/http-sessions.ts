@@ -42,6 +42,8 @@ export interface HttpSessionsDeps {
   /** A request of the server to its client was refused. */
   questionRefused(method: string): void;
   ended(reason: SessionEnd): void;
+  /** The server answered `initialize` as one that serves no legacy revision. */
+  sessionRefused(): void;
 }
 
 /** Why a session toward a server ended. A closed set: it is a metric label. */
@@ -89,7 +91,6 @@ export class HttpSessions {
     session.handle(call, exchange, asked);
   }
 
-  /** Ends them all. */
   close(): void {
     this.#sweep.cancel();
     this.#deps.held.close();
@@ -106,12 +107,9 @@ export class HttpSessions {
 
   #open(key: string, call: Call, asked: Askable | undefined, alone: boolean): HttpSession | undefined {
     if (this.#all.size >= this.#options.max_sessions) {
-      for (const [other, session] of this.#all) {
-        if (!session.idle) continue;
-        this.#end(other, 'evicted');
-        break;
-      }
-      if (this.#all.size >= this.#options.max_sessions) return undefined;
+      const longest = [...this.#all].find(([, session]) => session.idle);
+      if (longest === undefined) return undefined;
+      this.#end(longest[0], 'evicted');
     }
     const session: HttpSession = new HttpSession(call, asked?.text, this.#options, {
       ...this.#deps,
@@ -191,8 +189,9 @@ class HttpSession {
     });
     this.#peer = new Peer(this.#pipe, { max_pending: options.max_pending, junk: ignore, refused: deps.questionRefused, ended: ignore });
     ask(this.#peer, clock, 'initialize', initializeParams(options.version, asked), options.start_timeout_ms, (reply) => {
-      if (reply.kind !== 'answered') return this.#fail(new GatewayError(reply.kind === 'timeout' ? 'DEADLINE' : reply.code));
-      const handshake = reply.response.outcome === 'rpc_error' ? undefined : readHandshake(reply.line);
+      if (reply.kind === 'timeout') return this.#fail(new GatewayError('DEADLINE'));
+      if (reply.kind === 'lost' && reply.code !== 'UPSTREAM_ANSWER') return this.#fail(new GatewayError(reply.code));
+      const handshake = reply.kind === 'answered' && reply.response.outcome !== 'rpc_error' ? readHandshake(reply.line) : undefined;
       if (handshake === undefined) return this.#fail(new GatewayError('ERA_UNAVAILABLE'));
       this.#peer.notify('notifications/initialized');
       if (asked !== undefined) this.#pipe.listen();
@@ -259,6 +258,7 @@ class HttpSession {
   #fail(error: GatewayError): void {
     const waiting = this.#take();
     this.#deps.failed();
+    if (error.code === 'ERA_UNAVAILABLE') this.#deps.sessionRefused();
     for (const told of waiting) told(error);
   }
 

@@ -79,6 +79,7 @@ export class EraRouting {
         held: this.#held,
         questionRefused: (method) => telemetry.questionRefused(name, method),
         ended: (reason) => telemetry.bridgeSessionEnded(name, reason),
+        sessionRefused: () => this.book.sessionRefused(),
       },
     );
   }
