@@ -4,7 +4,7 @@ import type { GateHost } from 'portcullis/gate';
 import { type Certificate, readCertificate } from './certificate.js';
 import { whyNotIssuer } from './chain.js';
 import { Fault } from './codes.js';
-import { fromPem } from './encoding.js';
+import { BEGIN, END, fromPem } from './encoding.js';
 
 /** The client CAs of a PEM file, as they are now. */
 export interface Anchors {
@@ -78,6 +78,3 @@ function* blocks(text: string): Generator<string> {
     at = stop;
   }
 }
-
-const BEGIN = '-----BEGIN CERTIFICATE-----';
-const END = '-----END CERTIFICATE-----';

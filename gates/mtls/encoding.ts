@@ -54,5 +54,5 @@ export function single(chain: CertificateChain | Fault): CertificateChain | Faul
   return Array.isArray(chain) && chain.length > 1 ? malformed('There is more than one certificate.') : chain;
 }
 
-const BEGIN = '-----BEGIN CERTIFICATE-----';
-const END = '-----END CERTIFICATE-----';
+export const BEGIN = '-----BEGIN CERTIFICATE-----';
+export const END = '-----END CERTIFICATE-----';

@@ -9,6 +9,7 @@ import { ConfigError } from '../errors/error.js';
 import { isCertificate } from '../explain/terminator.js';
 import { systemClock } from '../system-clock.js';
 import { egressFrom } from '../upstream/egress.js';
+import { isVisible } from '../wire/field.js';
 import { loadCheckedConfig } from './checked-config.js';
 import { type ConfigOption, toField, withConfigOption } from './config-option.js';
 import { CliExit, EXIT, stoppedBy } from './exit.js';
@@ -57,7 +58,7 @@ async function doctor(options: DoctorOptions, io: RunIo): Promise<void> {
   if (options.url === undefined && (options.opsUrl ?? options.caFile) !== undefined) throw usage('--ops-url and --ca-file go with --url');
   if (options.timeout < 1) throw usage('--timeout is at least 1');
   const token = options.tokenFile === undefined ? undefined : readText(options.tokenFile, io).trim();
-  if (token !== undefined && !/^[\x21-\x7e]+$/.test(token)) throw usage(`${options.tokenFile} does not hold one token`);
+  if (token !== undefined && !isVisible(token)) throw usage(`${options.tokenFile} does not hold one token`);
   const credentials = { token, headers: Object.fromEntries(options.header ?? []) };
   if (options.url !== undefined) {
     if (!/^https?:\/\//i.test(options.url) || !URL.canParse(options.url)) throw usage('--url is an http:// or https:// URL');

@@ -1,4 +1,5 @@
 import type { WireMessage } from '../contract/transport.js';
+import { SUBSCRIPTION_KEY } from '../wire/rpc.js';
 import { ClientError } from './client-error.js';
 
 export type JsonObject = Readonly<Record<string, unknown>>;
@@ -48,14 +49,12 @@ function toOwnId(id: unknown): number | undefined {
   return typeof id === 'string' && /^[1-9][0-9]{0,14}$/.test(id) ? Number(id) : undefined;
 }
 
-const SUBSCRIPTION_ID = 'io.modelcontextprotocol/subscriptionId';
-
 function readNotification(method: string, params: JsonObject): Received {
   if (method === 'notifications/progress') {
     const token = toOwnId(params.progressToken);
     return token === undefined ? junk('its progress token is unknown') : { kind: 'progress', id: token, params };
   }
-  const id = isObject(params._meta) ? toOwnId(params._meta[SUBSCRIPTION_ID]) : undefined;
+  const id = isObject(params._meta) ? toOwnId(params._meta[SUBSCRIPTION_KEY]) : undefined;
   return id === undefined ? { kind: 'notification', method, params } : { kind: 'event', id, method, params };
 }
 

@@ -1,4 +1,5 @@
 import { MODERN, SERVED_REVISIONS } from '../dialect/methods.js';
+import { SERVER_INFO_KEY } from '../wire/rpc.js';
 import { ClientError } from './client-error.js';
 import { type ClientIdentity, encodeLegacy, encodeModern } from './encode.js';
 import type { JsonRpcConnection } from './json-rpc-connection.js';
@@ -68,7 +69,7 @@ export async function discover(
   });
   const versions = result.supportedVersions;
   if (!Array.isArray(versions)) throw new ClientError('BROKEN', 'the answer to server/discover lists no supportedVersions');
-  return agreement('modern', MODERN, versions.map(String), result, isObject(result._meta) ? result._meta[SERVER_INFO] : undefined);
+  return agreement('modern', MODERN, versions.map(String), result, isObject(result._meta) ? result._meta[SERVER_INFO_KEY] : undefined);
 }
 
 /** The handshake of legacy revisions; `versions` are those that this client would speak, newest first. */
@@ -99,7 +100,6 @@ export async function initialize(
   return agreement('legacy', protocolVersion, [protocolVersion], result, result.serverInfo);
 }
 
-const SERVER_INFO = 'io.modelcontextprotocol/serverInfo';
 const UNSUPPORTED_VERSION = -32022;
 const MODERN_CODES: ReadonlySet<number> = new Set([-32020, -32021, UNSUPPORTED_VERSION]);
 

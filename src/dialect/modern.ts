@@ -1,3 +1,4 @@
+import { SERVER_INFO_KEY } from '../wire/rpc.js';
 import type { Dialect } from './dialect.js';
 
 /** MCP 2026-07-28: metadata in each request, `resultType` in each result, no handshake, questions inside results. */
@@ -26,10 +27,8 @@ export const REV_2026_07_28: Dialect = Object.freeze<Dialect>({
   result(members, meta, server_info, type = 'complete') {
     const head = members === '' ? '' : `${members},`;
     // A handler may add to `_meta`, but not say who answers.
-    const own = meta === undefined ? '' : JSON.stringify({ ...meta, [SERVER_INFO]: undefined }).slice(1, -1);
-    return `{"resultType":"${type}",${head}"_meta":{${own === '' ? '' : `${own},`}"${SERVER_INFO}":${server_info}}}`;
+    const own = meta === undefined ? '' : JSON.stringify({ ...meta, [SERVER_INFO_KEY]: undefined }).slice(1, -1);
+    return `{"resultType":"${type}",${head}"_meta":{${own === '' ? '' : `${own},`}"${SERVER_INFO_KEY}":${server_info}}}`;
   },
   hints: ({ ttl_ms, scope }) => `"ttlMs":${ttl_ms},"cacheScope":"${scope}"`,
 });
-
-const SERVER_INFO = 'io.modelcontextprotocol/serverInfo';

@@ -1,5 +1,6 @@
 import { publicUrl, routeUrl } from '../assembly/urls.js';
 import type { LoadedConfig } from '../config/load.js';
+import { WELL_KNOWN } from '../config/rules/routes.js';
 import type { RouteConfig } from '../config/schema/routes.js';
 import type { Clock } from '../contract/clock.js';
 import { ConfigError, placeOf } from '../errors/error.js';
@@ -18,8 +19,6 @@ export interface Credentials {
   /** The way of the gateway in this process to what is reached over the network; default: directly. */
   readonly egress?: TunnelEgress;
 }
-
-const WELL_KNOWN = '/.well-known/oauth-protected-resource';
 
 /**
  * Every route of a config as a client meets it, through a gateway in this process: the challenge, its discovery document, a handshake in

@@ -3,6 +3,7 @@ import type { Call } from '../contract/runtime.js';
 import type { PreparedCall } from '../core/http/admit.js';
 import { ValueExchange } from '../core/http/value-exchange.js';
 import { CallDeadline, type CallTimes } from '../core/run/call-deadline.js';
+import { MAX_TIMER_MS } from '../executor/endings.js';
 
 export interface MountExchangeOptions extends CallTimes {
   readonly clock: Clock;
@@ -68,6 +69,3 @@ export class MountExchange extends ValueExchange {
     });
   }
 }
-
-/** The longest delay of a timer of Node. */
-const MAX_TIMER_MS = 2_147_483_647;

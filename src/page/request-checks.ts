@@ -1,7 +1,7 @@
 import type { IncomingHttpHeaders } from 'node:http';
 import { isIP } from 'node:net';
 import { HostPolicy } from '../core/http/check-head.js';
-import { trimOws, weightOf } from '../wire/field.js';
+import { prefers } from '../wire/field.js';
 
 const PRIVATE = ['.localhost', '.svc', '.cluster.local', '.internal'];
 
@@ -30,14 +30,5 @@ export function isOwnPost(headers: IncomingHttpHeaders): boolean {
 
 /** True when an Accept header prefers HTML to JSON (RFC 9110 section 12.5.1). A range such as `*\/*` alone does not ask for a page. */
 export function wantsHtml(accept: string | undefined): boolean {
-  if (accept === undefined || accept.length > 4096) return false;
-  const weight = { html: 0, json: 0 };
-  for (const range of accept.split(',')) {
-    const [type = '', ...parameters] = range.split(';').map((part) => trimOws(part).toLowerCase());
-    const q = weightOf(parameters);
-    if (Number.isNaN(q)) continue;
-    if (type === 'text/html') weight.html = Math.max(weight.html, q);
-    else if (type === 'application/json') weight.json = Math.max(weight.json, q);
-  }
-  return weight.html > 0 && weight.html >= weight.json;
+  return prefers(accept, 'text/html', 'application/json');
 }

@@ -1,10 +1,7 @@
-import { trimOws, weightOf } from '../wire/field.js';
+import { prefers } from '../wire/field.js';
 import type { Collected } from './collected.js';
 import type { CounterCell, Family, HistogramCell, Seen, Series } from './family.js';
 import type { MetricRow } from './names.js';
-
-const OPEN = 'application/openmetrics-text';
-const TEXT = 'text/plain';
 
 /** One metric as prom-client writes it. */
 export interface Exposed {
@@ -71,15 +68,5 @@ function toHistogramLines(name: string, { labels, cell }: Series<HistogramCell>)
 
 /** True when an Accept header prefers OpenMetrics to Prometheus text (RFC 9110 section 12.5.1). Absent or odd: text. */
 export function wantsOpenMetrics(accept: string | undefined): boolean {
-  if (accept === undefined || accept.length > 4_096) return false;
-  let open = 0;
-  let text = 0;
-  for (const range of accept.split(',')) {
-    const [type = '', ...parameters] = range.split(';').map((part) => trimOws(part).toLowerCase());
-    const q = weightOf(parameters);
-    if (Number.isNaN(q)) continue;
-    if (type === OPEN) open = Math.max(open, q);
-    else if (type === TEXT) text = Math.max(text, q);
-  }
-  return open > 0 && open >= text;
+  return prefers(accept, 'application/openmetrics-text', 'text/plain');
 }

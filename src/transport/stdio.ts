@@ -7,6 +7,7 @@ import type { Call } from '../contract/runtime.js';
 import type { Server } from '../contract/server.js';
 import type { EndReason } from '../contract/telemetry.js';
 import { paramsOf } from '../core/call/params.js';
+import { NO_ROUTE } from '../core/http/admit.js';
 import { crashFields, ServerHost } from '../core/run/host.js';
 import { admitCall } from '../core/serve.js';
 import { UNDECLARED_REVISION } from '../dialect/methods.js';
@@ -173,7 +174,7 @@ class StdioService {
     const body = Buffer.from(line.buffer, line.byteOffset, line.byteLength);
     const { identity, facts } = this.#options;
     const head = (envelope: Envelope) => bareHead(`stdio-${this.#count + 1}`, claimsOf(envelope, this.#revision));
-    const admitted = admitCall(body, { head, route: ROUTE, identity, facts });
+    const admitted = admitCall(body, { head, route: NO_ROUTE, identity, facts });
     if (!admitted.ok) {
       // Nothing answers a notification, nor a client's response.
       const answered = admitted.kind === undefined || admitted.kind === 'request';
@@ -268,5 +269,3 @@ const LIMITS = ['max_line_bytes', 'write_timeout_ms', 'request_timeout_ms', 'req
 function toLimit(name: string, value: number): void {
   if (!Number.isSafeInteger(value) || value <= 0) throw new RangeError(`stdio: ${name} must be a positive integer, not ${String(value)}`);
 }
-
-const ROUTE = Object.freeze({ path: '', url: '', runtime: '' });

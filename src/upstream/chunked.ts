@@ -1,5 +1,5 @@
+import { isTokenByte } from '../wire/field.js';
 import { badAnswer } from './exchange.js';
-import { isTokenByte } from './response-head.js';
 
 /** Bytes of one chunk's extensions, and of all trailer fields; more is a fault. */
 export const MAX_EXTRA_BYTES = 16_384;

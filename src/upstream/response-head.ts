@@ -1,4 +1,4 @@
-import { listedIn, TOKEN_CHARACTERS } from '../wire/field.js';
+import { isTokenByte, listedIn } from '../wire/field.js';
 import { badAnswer, type ResponseHead } from './exchange.js';
 /** Fields of one head; more is a fault. */
 export const MAX_FIELDS = 256;
@@ -95,11 +95,6 @@ function checkText(text: string, from: number, end: number): void {
   }
 }
 
-/** A byte of a token (RFC 9110 section 5.6.2). */
-export function isTokenByte(byte: number): boolean {
-  return TOKEN[byte] === 1;
-}
-
 function isBlank(byte: number): boolean {
   return byte === SPACE || byte === TAB;
 }
@@ -128,6 +123,3 @@ const COLON = 0x3a;
 const SPACE = 0x20;
 const TAB = 0x09;
 const DELETE = 0x7f;
-
-const TOKEN = new Uint8Array(256);
-for (const byte of Buffer.from(TOKEN_CHARACTERS, 'latin1')) TOKEN[byte] = 1;

@@ -21,12 +21,19 @@ export function trimOws(text: string): string {
   return start === 0 && end === text.length ? text : text.slice(start, end);
 }
 
-/** The characters of a token, as in a field's name or a method (RFC 9110 section 5.6.2). */
-export const TOKEN_CHARACTERS = "!#$%&'*+-.^_`|~0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz";
-
-/** True for a token of at most `max` characters. */
+/** True for a token of at most `max` characters, such as a field's name or a method (RFC 9110 section 5.6.2). */
 export function isToken(text: string, max = 128): boolean {
   return text.length <= max && TOKEN.test(text);
+}
+
+/** True for a character of a token. */
+export function isTokenByte(byte: number): boolean {
+  return TOKEN_BYTES[byte] === 1;
+}
+
+/** True for visible ASCII alone (RFC 5234, `VCHAR`), as in a session id: 1 to `max` characters. */
+export function isVisible(text: string, max = Number.POSITIVE_INFINITY): boolean {
+  return text.length <= max && VISIBLE.test(text);
 }
 
 /** True for what a field line can carry, obsolete text included, one byte a character (RFC 9110 section 5.5). */
@@ -35,6 +42,8 @@ export function isFieldValue(text: string): boolean {
 }
 
 const TOKEN = /^[!#$%&'*+\-.^_`|~0-9A-Za-z]+$/;
+const TOKEN_BYTES = Uint8Array.from({ length: 256 }, (_, byte) => (TOKEN.test(String.fromCharCode(byte)) ? 1 : 0));
+const VISIBLE = /^[\x21-\x7e]+$/;
 const FIELD_VALUE = /^[\t\x20-\x7e\x80-\xff]*$/;
 
 /** The elements of a comma-separated field value, in lower case; empty ones do not count (RFC 9110 section 5.6.1). */
@@ -51,6 +60,19 @@ export function listedIn(value: string): string[] {
 export function weightOf(parameters: readonly string[]): number {
   const weight = parameters.find((parameter) => parameter.startsWith('q='));
   return weight === undefined ? 1 : QVALUE.test(weight) ? Number(weight.slice(2)) : Number.NaN;
+}
+
+/** True when `Accept`, of at most 4 096 characters, names `type` with no less weight than `other`; wildcards do not count (RFC 9110 section 12.5.1). */
+export function prefers(accept: string | undefined, type: string, other: string): boolean {
+  if (accept === undefined || accept.length > 4096) return false;
+  const weights = [0, 0] as [number, number];
+  for (const range of accept.split(',')) {
+    const [named = '', ...parameters] = range.split(';').map((part) => trimOws(part).toLowerCase());
+    const weight = weightOf(parameters);
+    const at = [type, other].indexOf(named);
+    if (at >= 0 && !Number.isNaN(weight)) weights[at] = Math.max(weights[at]!, weight);
+  }
+  return weights[0] > 0 && weights[0] >= weights[1];
 }
 
 /** True for a Content-Length that is decimal digits, at most 15, without a leading zero (RFC 9110 section 8.6). */

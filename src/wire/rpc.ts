@@ -3,6 +3,12 @@
  * no character that JSON escapes. An id that came from a client keeps its digits and quotes.
  */
 
+/** The key in `_meta` that marks a message of a subscription (MCP 2026-07-28, Subscriptions). */
+export const SUBSCRIPTION_KEY = 'io.modelcontextprotocol/subscriptionId';
+
+/** The key in a result's `_meta` that names the server (MCP 2026-07-28). */
+export const SERVER_INFO_KEY = 'io.modelcontextprotocol/serverInfo';
+
 export function requestText(id: string | number, method: string, params: string): string {
   return `{"jsonrpc":"2.0","id":${id},"method":"${method}","params":${params}}`;
 }

@@ -2,6 +2,7 @@ import type { ErrorCode } from '../errors/codes.js';
 import type { ProtocolFault } from '../errors/error.js';
 import { isId } from './id.js';
 import { KeyPolicy } from './keys.js';
+import { SUBSCRIPTION_KEY } from './rpc.js';
 import { byteAt, skipSpace, skipString, skipValue, syntaxAt, toSkipFault } from './skip.js';
 import { isPlainText, toRaw, toText } from './text.js';
 
@@ -96,7 +97,7 @@ const LEVELS = [
     where: 'params._meta',
     keys: new KeyPolicy(
       ['progressToken', 'io.modelcontextprotocol/protocolVersion', 'io.modelcontextprotocol/clientInfo'].concat(
-        ['io.modelcontextprotocol/clientCapabilities', 'io.modelcontextprotocol/logLevel', 'io.modelcontextprotocol/subscriptionId'],
+        ['io.modelcontextprotocol/clientCapabilities', 'io.modelcontextprotocol/logLevel', SUBSCRIPTION_KEY],
         ['io.modelcontextprotocol/related-task', 'traceparent', 'tracestate', 'baggage'],
       ),
     ),

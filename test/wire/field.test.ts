@@ -12,7 +12,19 @@ import { httpResponseHeaders } from '../../src/runtime/http/http-request.js';
 import { wantsOpenMetrics } from '../../src/telemetry/expose.js';
 import { makeHead } from '../../src/testing.js';
 import { parseTraceParent } from '../../src/tracing/request-spans.js';
-import { accepts, essenceOf, isJsonType, listedIn, trimOws, weightOf } from '../../src/wire/field.js';
+import {
+  accepts,
+  essenceOf,
+  isFieldValue,
+  isJsonType,
+  isToken,
+  isTokenByte,
+  isVisible,
+  listedIn,
+  prefers,
+  trimOws,
+  weightOf,
+} from '../../src/wire/field.js';
 import { withOddSpaces } from '../support/odd-spaces.js';
 
 const headers = (fields: Readonly<Record<string, string>>) => makeHead({ headers: fields }).headers;
@@ -150,5 +162,49 @@ describe('JSON types', () => {
       assert.equal(isJsonType(type), false, type);
     for (const type of ['application/json; version=1', 'application/json; charset=utf-8; a=b', 'application/jsonp', 'text/json', undefined])
       assert.equal(isJsonType(type), false, String(type));
+  });
+});
+
+describe('character classes', () => {
+  const marks = "!#$%&'*+-.^_`|~";
+
+  it('tokens, field values and visible ASCII differ in what they admit', () => {
+    for (let code = 0; code < 0x400; code++) {
+      const character = String.fromCharCode(code);
+      const visible = code > 0x20 && code < 0x7f;
+      const token = /[A-Za-z0-9]/.test(character) || marks.includes(character);
+      const field = code === 0x09 || (code >= 0x20 && code < 0x7f) || (code >= 0x80 && code <= 0xff);
+      assert.equal(isTokenByte(code), token, `U+${code.toString(16)}`);
+      for (const text of [character, `a${character}`, `${character}a`])
+        assert.deepEqual([isToken(text), isVisible(text), isFieldValue(text)], [token, visible, field], JSON.stringify(text));
+    }
+  });
+
+  it('have bounds, and only a field value may be empty', () => {
+    assert.deepEqual([isToken(''), isVisible(''), isFieldValue('')], [false, false, true]);
+    assert.deepEqual(
+      [128, 129].map((length) => isToken('x'.repeat(length))),
+      [true, false],
+    );
+    assert.deepEqual(
+      [4, 5].map((length) => isVisible('x'.repeat(length), 4)),
+      [true, false],
+    );
+  });
+});
+
+describe('a preference in Accept', () => {
+  it('is for a type that is named and weighs no less than the other', () => {
+    const prefersB = (accept: string | undefined) => prefers(accept, 'a/b', 'c/d');
+    for (const accept of ['a/b', 'c/d, A/B', 'a/b;q=0.5, c/d;q=0.5', 'c/d;q=2, a/b;q=0.1', 'c/d;q=0.9, a/b;q=0.1, a/b']) {
+      assert.equal(prefersB(accept), true, accept);
+    }
+    for (const accept of [undefined, '', '*/*', 'a/*', 'c/d', 'a/b;q=0', 'a/b;q=2', 'a/b;q=0.4, c/d;q=0.5']) {
+      assert.equal(prefersB(accept), false, accept);
+    }
+    assert.deepEqual(
+      [4096, 4097].map((length) => prefersB('a/b'.padEnd(length))),
+      [true, false],
+    );
   });
 });

@@ -1,7 +1,8 @@
 import { toWhere } from '../path.js';
 import type { Rule, View } from '../view.js';
 
-const WELL_KNOWN = '/.well-known/oauth-protected-resource';
+/** Where the gates publish protected-resource metadata (RFC 9728 section 3.1). */
+export const WELL_KNOWN = '/.well-known/oauth-protected-resource';
 
 /** Routes are open only on purpose, have one meaning for each path and hand on only identities that can be there. */
 export const routes: Rule = (view, report) => {

@@ -1,4 +1,5 @@
 import type { Published, Wanted } from '../../contract/changes.js';
+import { MAX_URI } from '../define/names.js';
 import type { ServerRuntime } from '../define/server-runtime.js';
 import { isObject } from './params.js';
 import { faultReply, type Prepared } from './reply.js';
@@ -58,4 +59,3 @@ export function wantedOf(asked: ListenFilter, lists: Published, uris: readonly s
 }
 
 const MAX_URIS = 1000;
-const MAX_URI = 4096;

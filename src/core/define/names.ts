@@ -27,7 +27,8 @@ export function whyNotExtension(id: string): string | undefined {
 }
 
 const MAX_NAME = 256;
-const MAX_URI = 4096;
+/** Characters of a resource's URI. */
+export const MAX_URI = 4096;
 const TOOL = /^[A-Za-z0-9_.-]{1,128}$/;
 const ABSOLUTE = /^[A-Za-z][A-Za-z0-9+.-]*:[\x21-\x7e]+$/;
 const EXTENSION =

@@ -83,7 +83,8 @@ export function writeParamHeaders(
   return headers;
 }
 
-const KEYWORD = 'x-mcp-header';
+/** In a tool's input schema: the header field that carries the parameter. */
+export const KEYWORD = 'x-mcp-header';
 /** RFC 9110 section 5.6.2. */
 const DECIMAL = /^-?\d{1,32}(?:\.\d{1,32})?(?:[eE][+-]?\d{1,3})?$/;
 

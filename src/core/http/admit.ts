@@ -32,12 +32,13 @@ export function admitHttp(request: HttpRequest): PreparedCall | HttpResponse {
   const { claims, json, events } = verdict;
   const body = Buffer.from(request.body.buffer, request.body.byteOffset, request.body.byteLength);
   const head: RequestHead = { ...BARE_HEAD, id: request_id, headers, claims };
-  const admitted = admitCall(body, { head, route: ROUTE, identity: request.identity, facts: request.facts ?? {} });
+  const admitted = admitCall(body, { head, route: NO_ROUTE, identity: request.identity, facts: request.facts ?? {} });
   if (!admitted.ok) return refuse(admitted.fault, admitted.id);
   return { kind: 'call', call: admitted.call, accepts_json: json, accepts_events: events };
 }
 
-const ROUTE = Object.freeze({ path: '', url: '', runtime: '' });
+/** Of a call that reached its server without a gateway. */
+export const NO_ROUTE = Object.freeze({ path: '', url: '', runtime: '' });
 /** What the host knows of the request and a hosted server never asks for. */
 const BARE_HEAD = {
   method: 'POST',

@@ -2,7 +2,7 @@ import type { Claims } from '../../contract/claims.js';
 import type { HeaderView } from '../../contract/head.js';
 import { readClaims } from '../../dialect/claims.js';
 import type { ProtocolFault } from '../../errors/error.js';
-import { accepts, isJsonType, isPlainLength, trimOws } from '../../wire/field.js';
+import { accepts, isJsonType, isPlainLength, isVisible, trimOws } from '../../wire/field.js';
 
 const LOOPBACK = ['localhost', '127.0.0.1', '[::1]'];
 
@@ -239,7 +239,7 @@ function toAllowed(entry: string): Allowed {
 
 function parseOrigin(origin: string): { scheme: string; host: string; port: string } | undefined {
   // The URL parser drops tabs, line breaks and soft hyphens, and white space at either end.
-  if (origin.length > 512 || !/^[\x21-\x7e]+$/.test(origin) || !URL.canParse(origin)) return undefined;
+  if (!isVisible(origin, 512) || !URL.canParse(origin)) return undefined;
   const url = new URL(origin);
   if (url.protocol !== 'http:' && url.protocol !== 'https:') return undefined;
   if (origin.includes('@') || url.pathname !== '/' || url.search !== '' || url.hash !== '' || origin.endsWith('/')) return undefined;

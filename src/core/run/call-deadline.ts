@@ -1,6 +1,7 @@
 import type { Clock, Timer } from '../../contract/clock.js';
 import type { EndReason } from '../../contract/telemetry.js';
 import { GatewayError } from '../../errors/error.js';
+import { MAX_TIMER_MS } from '../../executor/endings.js';
 
 /** Milliseconds. */
 export interface CallTimes {
@@ -83,6 +84,3 @@ export class CallDeadline {
     this.#cancel = undefined;
   }
 }
-
-/** The longest delay of a timer of Node. */
-const MAX_TIMER_MS = 2_147_483_647;

@@ -2,7 +2,7 @@ import type { Change, Wanted } from '../../contract/changes.js';
 import type { Exchange, MessageWriter } from '../../contract/runtime.js';
 import type { EndReason } from '../../contract/telemetry.js';
 import { GatewayError } from '../../errors/error.js';
-import { errorText, notificationText, resultText } from '../../wire/rpc.js';
+import { errorText, notificationText, resultText, SERVER_INFO_KEY, SUBSCRIPTION_KEY } from '../../wire/rpc.js';
 import type { CoreEnvironment, CoreRequest } from '../call/request.js';
 import type { ServerRuntime } from '../define/server-runtime.js';
 
@@ -177,8 +177,6 @@ export class Subscription {
   }
 }
 
-const SUBSCRIPTION_KEY = 'io.modelcontextprotocol/subscriptionId';
-
 function filterOf(wanted: Wanted | undefined): string {
   if (wanted === undefined) return '{}';
   return JSON.stringify({
@@ -194,6 +192,6 @@ function filterOf(wanted: Wanted | undefined): string {
  * `server_info` is JSON text and is left out where the server has not said it.
  */
 export function completionText(id: string, server_info?: string): string {
-  const info = server_info === undefined ? '' : `,"io.modelcontextprotocol/serverInfo":${server_info}`;
+  const info = server_info === undefined ? '' : `,"${SERVER_INFO_KEY}":${server_info}`;
   return resultText(id, `{"resultType":"complete","_meta":{"${SUBSCRIPTION_KEY}":${id}${info}}}`);
 }

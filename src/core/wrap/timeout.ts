@@ -1,3 +1,4 @@
+import { MAX_TIMER_MS } from '../../executor/endings.js';
 import { isThenable } from '../../executor/executor.js';
 import { whenSettled } from './concurrency.js';
 import type { HandlerToken, WrapContext, Wrapper } from './wrapper.js';
@@ -61,8 +62,6 @@ export function withTimeout(options: TimeoutOptions = {}): Wrapper {
     },
   };
 }
-
-const MAX_TIMER_MS = 2_147_483_647;
 
 /** Cancelled when the time is up or the call is cancelled, until the handler has answered. */
 class TimeoutToken implements HandlerToken {

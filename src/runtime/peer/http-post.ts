@@ -1,6 +1,7 @@
 import type { Clock, Timer } from '../../contract/clock.js';
 import type { ErrorCode } from '../../errors/codes.js';
 import { GatheredBytes, withoutBom } from '../../wire/bytes.js';
+import { isVisible } from '../../wire/field.js';
 import { type SseEvent, SseParser } from '../../wire/sse.js';
 import { judgeAnswer, spellsId, type AnswerVerdict as Verdict, withId } from '../../wire/summary.js';
 import type { UpstreamHead } from '../answer/answer.js';
@@ -180,7 +181,7 @@ export class HttpPost implements HttpListener {
 }
 
 /** A session id as MCP wants it: visible ASCII. */
-const isSession = (session: string | undefined): boolean => session === undefined || /^[\x21-\x7e]{1,4096}$/.test(session);
+const isSession = (session: string | undefined): boolean => session === undefined || isVisible(session, 4096);
 
 function ignore(): void {}
 

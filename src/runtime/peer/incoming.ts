@@ -1,6 +1,7 @@
 import type { AnswerOutcome } from '../../contract/runtime.js';
 import { memberAt } from '../../wire/edit.js';
 import { isId } from '../../wire/id.js';
+import { SUBSCRIPTION_KEY } from '../../wire/rpc.js';
 import { type Envelope, scanMessage } from '../../wire/scan.js';
 import { skipSpace } from '../../wire/skip.js';
 import { judgeAnswer } from '../../wire/summary.js';
@@ -54,6 +55,3 @@ function readJunk(line: Uint8Array, scanned_id: string | undefined): Incoming {
 }
 
 const OPEN = 0x7b;
-
-/** What marks a message of a subscription (MCP 2026-07-28, Subscriptions). */
-export const SUBSCRIPTION_KEY = 'io.modelcontextprotocol/subscriptionId';

@@ -1,9 +1,10 @@
 import type { AnswerOutcome, Call } from '../../contract/runtime.js';
 import { type Edit, isObjectAt, type Member, memberAt, memberOf, membersOf, splice } from '../../wire/edit.js';
+import { SERVER_INFO_KEY, SUBSCRIPTION_KEY } from '../../wire/rpc.js';
 import { skipSpace } from '../../wire/skip.js';
 import { toRaw } from '../../wire/text.js';
 import type { Handshake } from './handshake.js';
-import { type Response, SUBSCRIPTION_KEY } from './incoming.js';
+import type { Response } from './incoming.js';
 
 /** The answer as the peer wrote it, with the client's own id, of the same type and with the same digits. */
 export const tellAsIs: ReplyMapper = (call, line, response) => {
@@ -42,7 +43,6 @@ export function bridgedReplyMapper({ server_info }: Handshake): ReplyMapper {
 }
 
 const NO_RESOURCE = -32002;
-const SERVER_INFO = 'io.modelcontextprotocol/serverInfo';
 const CACHEABLE: ReadonlySet<string> = new Set([
   'tools/list',
   'prompts/list',
@@ -58,7 +58,7 @@ function editResult(line: Uint8Array, result: Member, method: string, server_inf
   if (!has('resultType')) added.push('"resultType":"complete"');
   if (CACHEABLE.has(method) && !has('ttlMs')) added.push('"ttlMs":0');
   if (CACHEABLE.has(method) && !has('cacheScope')) added.push('"cacheScope":"private"');
-  if (!has('_meta')) added.push(`"_meta":{"${SERVER_INFO}":${server_info}}`);
+  if (!has('_meta')) added.push(`"_meta":{"${SERVER_INFO_KEY}":${server_info}}`);
   if (added.length > 0) {
     const text = `${added.join(',')}${members.length === 0 ? '' : ','}`;
     edits.push({ from: result.value + 1, to: result.value + 1, text });
@@ -70,8 +70,8 @@ function editResult(line: Uint8Array, result: Member, method: string, server_inf
 }
 
 function metaText(line: Uint8Array, member: Member, server_info: string): string {
-  const kept = isObjectAt(line, member.value) ? membersOf(line, member.value).filter(({ key }) => key !== SERVER_INFO) : [];
-  return `{${[...kept.map(({ from, to }) => toRaw(line, from, to)), `"${SERVER_INFO}":${server_info}`].join(',')}}`;
+  const kept = isObjectAt(line, member.value) ? membersOf(line, member.value).filter(({ key }) => key !== SERVER_INFO_KEY) : [];
+  return `{${[...kept.map(({ from, to }) => toRaw(line, from, to)), `"${SERVER_INFO_KEY}":${server_info}`].join(',')}}`;
 }
 
 /** An answer as the client gets it. */

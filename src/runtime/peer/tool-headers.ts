@@ -1,6 +1,6 @@
 import type { Clock } from '../../contract/clock.js';
 import type { Call } from '../../contract/runtime.js';
-import { checkParamHeaders, type ParamHeader, paramHeadersOf } from '../../core/define/param-headers.js';
+import { checkParamHeaders, KEYWORD, type ParamHeader, paramHeadersOf } from '../../core/define/param-headers.js';
 import { ask } from './ask.js';
 import { discoverParams } from './handshake.js';
 import type { Peer } from './peer.js';
@@ -54,7 +54,6 @@ export class ToolHeaders {
   }
 }
 
-const KEYWORD = 'x-mcp-header';
 const ASK_MS = 10_000;
 const MAX_PAGES = 20;
 const MAX_TOOLS = 1000;

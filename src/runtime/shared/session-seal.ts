@@ -2,6 +2,7 @@ import { LRUCache } from 'lru-cache';
 import type { Clock } from '../../contract/clock.js';
 import type { Call } from '../../contract/runtime.js';
 import { createSealedTexts } from '../../core/sealed-texts.js';
+import { isVisible } from '../../wire/field.js';
 
 /** What an id is sealed to: one route and one caller, independent of the caller's current token. */
 export interface SessionBinding {
@@ -49,7 +50,7 @@ export function createSessionSeal({ keys = [], ttl_s, clock }: SessionSealOption
   const opened = new LRUCache<string, Opened>({ max: MAX_REMEMBERED });
   return {
     seal(upstream_id, binding) {
-      if (upstream_id.length > MAX_ID || !VISIBLE.test(upstream_id)) return undefined;
+      if (!isVisible(upstream_id, MAX_ID)) return undefined;
       return texts.seal(Buffer.from(upstream_id, 'latin1'), bindingBytes(binding), ttl_s * 1000);
     },
     open(sealed, binding) {
@@ -67,7 +68,6 @@ export function createSessionSeal({ keys = [], ttl_s, clock }: SessionSealOption
 
 const MAX_ID = 2048;
 const MAX_SEALED = 4096;
-const VISIBLE = /^[\x21-\x7e]+$/;
 
 /** Ids whose seal was found good, so that AES need not be asked for each call of a session: the least recently used are forgotten. */
 const MAX_REMEMBERED = 4096;
