@@ -23,9 +23,9 @@ import type { Upstream } from '../support/upstream.js';
 const AUDIENCE = 'https://mcp.example.com/mcp';
 const rules = readFileSync(repositoryPath('deploy/prometheus/rules.yaml'), 'utf8');
 const expressions = dashboardExpressions(readFileSync(repositoryPath('deploy/grafana/dashboard.json'), 'utf8'));
-/** Metrics without a sample in a healthy run: of a drain that is over nobody can be asked, no collector fails, and servers stay as they are. */
+/** Metrics without a sample in a healthy run: of a drain that is over nobody can be asked, no collector fails, nobody names a foreign task, and servers stay as they are. */
 const QUIET =
-  /portcullis_(drain_killed_total|drain_duration_seconds_bucket|collect_failures_total|era_flips_total|bridge_sessions_ended_total|held_ended_total)|^changes\(process_start/;
+  /portcullis_(drain_killed_total|drain_duration_seconds_bucket|collect_failures_total|tasks_refused_total|era_flips_total|bridge_sessions_ended_total|held_ended_total)|^changes\(process_start/;
 /** What a busy machine may raise. */
 const BUSY = ['PortcullisEventLoopBusy', 'PortcullisOverheadHigh'];
 
@@ -257,7 +257,7 @@ describe('a gateway to which things happen', () => {
       },
       runtimes: {
         demo: { kind: 'hosted', module: repositoryPath('dist/src/demo/server.js') },
-        files: { kind: 'proxied', url: `${upstream.url}/mcp` },
+        files: { kind: 'proxied', url: `${upstream.url}/mcp`, protocol: 'auto' },
         gone: { kind: 'proxied', url: 'http://127.0.0.1:1/mcp' },
         narrow: { kind: 'hosted', module: repositoryPath('dist/src/demo/server.js'), max_concurrency: 1, max_queue: 1 },
         shared: { kind: 'proxied', url: `${upstream.url}/mcp`, connections: 2, max_running_per_caller: 1 },
