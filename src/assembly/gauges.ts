@@ -51,6 +51,9 @@ export function declareGauges(metrics: Metrics, listener: Listener, runtimes: ()
   metrics.gauge('bridge_sessions', '', ['runtime'], () =>
     live().flatMap((runtime) => ('era' in runtime ? [{ value: runtime.era.sessions, labels: { runtime: runtime.name } }] : [])),
   );
+  metrics.gauge('bridged_sessions', '', ['runtime'], () =>
+    live().flatMap((runtime) => ('era' in runtime ? [{ value: runtime.era.bridged, labels: { runtime: runtime.name } }] : [])),
+  );
   metrics.gauge('held_calls', '', ['runtime'], () =>
     live().flatMap((runtime) => ('era' in runtime ? [{ value: runtime.era.held, labels: { runtime: runtime.name } }] : [])),
   );

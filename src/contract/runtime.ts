@@ -4,7 +4,7 @@ import type { CallSummary } from './claims.js';
 import type { RouteInfo } from './gate.js';
 import type { HeaderView, RequestHead } from './head.js';
 import type { Facts, Identity } from './identity.js';
-import type { EndReason } from './telemetry.js';
+import type { BridgeDirection, EndReason } from './telemetry.js';
 import type { RequestTrace } from './tracing.js';
 
 const EMPTY = Buffer.alloc(0);
@@ -85,8 +85,8 @@ export interface MessageWriter extends OpenAnswer {
 export interface Exchange {
   /** False: the client's `Accept` takes JSON only, so notifications are dropped and the final response goes by `respond`. */
   readonly accepts_events: boolean;
-  /** Monotonic ms when the upstream or handler began to work, for `overhead_seconds`: set by the runtime through `handedOver`. */
-  upstreamStarted(): void;
+  /** Monotonic ms when the upstream or handler began to work, for `overhead_seconds`: set by the runtime through `handedOver`. `bridged`: the call is served in the other protocol era. */
+  upstreamStarted(bridged?: BridgeDirection): void;
   /** The answer begins: from here on the time counts as gateway overhead again. */
   upstreamResponded(): void;
   /**

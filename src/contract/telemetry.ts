@@ -25,6 +25,9 @@ export interface RecordedTrace {
   ended(record: RequestRecord): void;
 }
 
+/** Which way the gateway took a call from its client's protocol era to the server's other one. */
+export type BridgeDirection = 'to_legacy' | 'to_modern';
+
 /** One request that reached a route and is over. */
 export interface RequestRecord {
   /** As in `X-Request-Id`. Never a label. */
@@ -44,6 +47,8 @@ export interface RequestRecord {
   readonly tool: string | undefined;
   /** JSON-RPC error code of the answer, if it was an error. */
   readonly rpc_code: number | undefined;
+  /** Undefined: client and server spoke the same era. */
+  readonly bridged?: BridgeDirection | undefined;
   /** Undefined: tracing is off. */
   readonly trace?: RecordedTrace | undefined;
 }

@@ -21,9 +21,17 @@ export interface ClientSeal {
   open(sealed: string, binding: string): LegacyClient | undefined;
 }
 
-/** Seals with `createSealedTexts`, without an end: what it carries is the client's own word and opens no door. Empty `keys`: one random key. */
-export function createClientSeal({ keys, clock }: { readonly keys: readonly string[]; readonly clock: Clock }): ClientSeal {
-  const texts = createSealedTexts({ label: 'client-session-1', key_id_label: 'client-session-1 key', keys, max_sealed: MAX_SEALED, clock });
+export interface ClientSealOptions {
+  /** Whose clients these are: ids of one label do not open under another. */
+  readonly label: 'client-session-1' | 'bridge-session-1';
+  /** Empty: one random key. */
+  readonly keys: readonly string[];
+  readonly clock: Clock;
+}
+
+/** Seals with `createSealedTexts`, without an end: what it carries is the client's own word and opens no door. */
+export function createClientSeal({ label, keys, clock }: ClientSealOptions): ClientSeal {
+  const texts = createSealedTexts({ label, key_id_label: `${label} key`, keys, max_sealed: MAX_SEALED, clock });
   return {
     seal({ revision, capabilities, info }, binding) {
       const bits = BITS.reduce((all, path, bit) => (hasPath(capabilities, path) ? all | (1 << bit) : all), 0);

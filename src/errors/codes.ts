@@ -193,6 +193,13 @@ export const CODES = {
     'Another request has come back with the same requestState, and its call goes on.',
     'Wait for the answer to that request.',
   ),
+  TOO_MANY_ROUNDS: row(
+    200,
+    -32603,
+    'The server asked more often than a call allows.',
+    'A modern server answered a legacy client’s call with input_required for the 17th time.',
+    'Report it to the server’s operator.',
+  ),
   METHOD_NOT_FOUND: row(
     404,
     -32601,

@@ -54,7 +54,7 @@ export const UPSTREAM_CODES = {
     502,
     -32603,
     'The MCP server behind this route does not serve this protocol revision.',
-    'The call is of the modern revision, and the server opened no session of a legacy one for it either; or `protocol` says that the server is legacy and it is not.',
+    'The server serves neither the era of the call nor the other one that the gateway could serve it by; or `protocol` names an era that the server does not serve.',
     'Check runtimes.*.protocol, and with portcullis doctor which revisions the server serves.',
   ),
 } as const satisfies Readonly<Record<string, ErrorRow>>;

@@ -61,6 +61,7 @@ export const OUTCOMES: readonly string[] = [
 export const ERAS: readonly string[] = ['other', 'modern', 'legacy'];
 export const VERDICTS: readonly string[] = ['other', 'pass', 'identify', 'refuse', 'serve', 'timeout', 'failed'];
 /** Requests that MCP servers send to their clients in any served revision. */
+export const BRIDGE_DIRECTIONS: readonly string[] = ['other', 'to_legacy', 'to_modern'];
 export const ERA_OUTCOMES: readonly string[] = ['modern', 'legacy', 'inconclusive'];
 export const HELD_ENDS: readonly string[] = ['answered', 'expired', 'finished', 'drain'];
 export const SESSION_ENDS: readonly string[] = ['idle', 'evicted', 'lost', 'drain', 'failed'];

@@ -91,6 +91,16 @@ export const METRICS = {
     'outcome',
   ),
   era_flips_total: counter('Changes of the era that a server speaks.', 'runtime'),
+  bridged_calls_total: counter(
+    'Requests that were served in the other protocol era than their client’s, by direction (to_legacy, to_modern) and outcome.',
+    'route',
+    'direction',
+    'outcome',
+  ),
+  bridged_sessions: gauge(
+    'Sessions of legacy clients on modern servers of which this process keeps a log level, subscriptions or a stream.',
+    'runtime',
+  ),
   bridge_sessions: gauge('Sessions that the gateway holds on legacy servers for modern clients.', 'runtime'),
   bridge_sessions_ended_total: counter(
     'Such sessions that ended, by reason: idle, evicted, lost (by the server), drain, or failed (the server opened none).',

@@ -2,6 +2,7 @@ import type { RequestRecord, Telemetry } from '../contract/telemetry.js';
 import type { Catalog } from './catalog.js';
 import { Bounded, type CounterCell, type Family, type HistogramCell, isLabelText, observe } from './family.js';
 import {
+  BRIDGE_DIRECTIONS,
   CODE_CLASSES,
   END_REASONS,
   ERA_OUTCOMES,
@@ -49,6 +50,9 @@ export function createTraffic(catalog: Catalog): Telemetry {
   const answers = new Bounded(MAX_NAMES, (runtime) => cells(catalog.counterFamily('upstream_requests_total'), CODE_CLASSES, runtime));
   const questions = new Bounded(MAX_NAMES, (runtime) => cells(catalog.counterFamily('questions_refused_total'), QUESTIONS, runtime));
   const probes = new Bounded(MAX_NAMES, (runtime) => cells(catalog.counterFamily('era_probes_total'), ERA_OUTCOMES, runtime));
+  const bridged = new Bounded(MAX_NAMES, (route) =>
+    indexed(BRIDGE_DIRECTIONS, (direction) => cells(catalog.counterFamily('bridged_calls_total'), OUTCOMES, route, direction)),
+  );
   const flips = byName(MAX_NAMES, catalog.counterFamily('era_flips_total'));
   const sessions = new Bounded(MAX_NAMES, (runtime) => cells(catalog.counterFamily('bridge_sessions_ended_total'), SESSION_ENDS, runtime));
   const tasks = byName(MAX_NAMES, catalog.counterFamily('tasks_refused_total'));
@@ -70,6 +74,7 @@ export function createTraffic(catalog: Catalog): Telemetry {
       const { total, seconds } = cell.at(record);
       total.value += 1;
       observe(seconds, record.seconds, record.trace?.exemplar);
+      if (record.bridged !== undefined) bridged.get(record.route)(record.bridged)(record.outcome).value += 1;
       operations.ended(record);
     },
     streamOpened: (route, kind) => void (streams.get(route)(kind).opened.value += 1),

@@ -67,6 +67,55 @@ function visit(bytes: Uint8Array, at: number, see: (member: Member) => boolean):
   }
 }
 
+/** Where the values of the array whose bracket is at `at` lie, in order. As `membersOf`. */
+export function itemsOf(bytes: Uint8Array, at: number): readonly Span[] {
+  const items: Span[] = [];
+  let from = skipSpace(bytes, at + 1);
+  while (from < bytes.length && bytes[from] !== CLOSE_LIST) {
+    const to = skipValue(bytes, from, 0);
+    if (to < 0) break;
+    items.push({ from, to });
+    const next = skipSpace(bytes, to);
+    if (bytes[next] !== COMMA) break;
+    from = skipSpace(bytes, next + 1);
+  }
+  return items;
+}
+
+/** A part of some bytes. */
+export interface Span {
+  readonly from: number;
+  readonly to: number;
+}
+
+/** True when an array begins at `at`. */
+export function isListAt(bytes: Uint8Array, at: number): boolean {
+  return bytes[at] === OPEN_LIST;
+}
+
+const OPEN_LIST = 0x5b;
+const CLOSE_LIST = 0x5d;
+
+/** What takes members of one object, or items of one array, out of it: `parts` are all of them, in order. */
+export function cutting<T extends Span>(parts: readonly T[], goes: (part: T, index: number) => boolean): readonly Edit[] {
+  const cuts: Edit[] = [];
+  let kept_to: number | undefined;
+  for (let i = 0; i < parts.length; i++) {
+    const part = parts[i] as T;
+    if (!goes(part, i)) {
+      kept_to = part.to;
+      continue;
+    }
+    let last = i;
+    while (last + 1 < parts.length && goes(parts[last + 1] as T, last + 1)) last += 1;
+    const after = parts[last + 1];
+    const from = after === undefined ? (kept_to ?? part.from) : part.from;
+    cuts.push({ from, to: after === undefined ? (parts[last] as T).to : after.from, text: '' });
+    i = last;
+  }
+  return cuts;
+}
+
 /** Puts `text` in the place of the bytes `[from, to)`; an insertion where both are equal. */
 export interface Edit {
   readonly from: number;

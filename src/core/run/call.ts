@@ -5,7 +5,7 @@ import { GatewayError } from '../../errors/error.js';
 import type { CancelToken, Executor } from '../../executor/executor.js';
 import { errorResponseText, resultText } from '../../wire/rpc.js';
 import { CallContext, type CallHost } from '../call/context.js';
-import type { Job, Reply } from '../call/reply.js';
+import { faultReply, type Job, type Reply } from '../call/reply.js';
 import type { CoreRequest, InputRound } from '../call/request.js';
 import type { PendingInput, Questions } from './questions.js';
 
@@ -109,7 +109,11 @@ export class RunningCall implements CallHost {
       return this.#exchange.fail(new GatewayError('MISSING_CAPABILITY', { detail }));
     }
     const { identity } = this.#request;
-    const asked = this.#parts.questions.ask(ask, {
+    const questions = Object.entries(ask.requests ?? {}).map(([key, { method, ...rest }]) => {
+      const { params } = rest as { readonly params?: object };
+      return { key, method, params: params === undefined ? undefined : JSON.stringify(params) };
+    });
+    const asked = this.#parts.questions.ask(questions, {
       identity,
       send: (json) => this.#event(json),
       questioned: () => this.#exchange.inputRequested(),
@@ -120,8 +124,14 @@ export class RunningCall implements CallHost {
       (answers) => {
         this.#asked = undefined;
         if (this.#stopped) return;
-        if (answers.kind === 'refused') this.#replied(answers.reply(this.#request));
-        else this.#submit({ responses: answers.responses, state: ask.state });
+        if (answers.kind === 'refused') {
+          const detail = 'The client answered a question of the server with an error.';
+          return this.#replied(faultReply(this.#request, { code: 'MISSING_CAPABILITY', detail }));
+        }
+        const responses = Object.fromEntries(
+          [...answers.responses].map(([key, json]) => [key, JSON.parse(json) as Readonly<Record<string, unknown>>]),
+        );
+        this.#submit({ responses, state: ask.state });
       },
       () => undefined,
     );

@@ -52,7 +52,7 @@ export class ServerHost {
     if (runtime === undefined) throw new TypeError('the server was not made by defineServer');
     this.server = runtime;
     this.#session = headless ? newSession() : undefined;
-    this.#sessions = new ClientSessions(createClientSeal({ keys: state_keys, clock }));
+    this.#sessions = new ClientSessions(createClientSeal({ label: 'client-session-1', keys: state_keys, clock }));
     this.#parts = { scope, executor, questions: new Questions(), rejected };
     const seal = createStateSeal({ keys: state_keys, clock });
     const wrapped = openWrappers(runtime, clock);

@@ -1,15 +1,23 @@
 import { randomUUID } from 'node:crypto';
-import type { Ask, InputResponses } from '../../contract/handler.js';
 import type { Identity } from '../../contract/identity.js';
-import { isObject } from '../call/params.js';
-import { faultReply, type Reply } from '../call/reply.js';
-import type { CoreRequest } from '../call/request.js';
+import { memberAt } from '../../wire/edit.js';
+import { toRaw } from '../../wire/text.js';
+
+/** A question to a client. */
+export interface Question {
+  /** What its answer is called in the round. */
+  readonly key: string;
+  readonly method: string;
+  /** JSON text of an object; undefined: none. */
+  readonly params: string | undefined;
+}
 
 /** What became of the questions of one round. */
 export type Answers =
-  | { readonly kind: 'answered'; readonly responses: InputResponses }
+  /** Each result by its key: JSON text of an object. */
+  | { readonly kind: 'answered'; readonly responses: ReadonlyMap<string, string> }
   /** The client answered one with an error. */
-  | { readonly kind: 'refused'; reply(request: CoreRequest): Exclude<Reply, { readonly kind: 'ask' }> };
+  | { readonly kind: 'refused'; readonly question: Question; readonly message: string | undefined };
 
 export interface PendingInput {
   /** Rejects when the round is abandoned. */
@@ -24,6 +32,8 @@ export interface AskThrough {
   send(json: string): void;
   /** A person may answer: the deadline is the longest there is. */
   questioned(): void;
+  /** The result that stands for an error of the client, JSON text; absent or undefined: the round is refused. */
+  instead?(question: Question): string | undefined;
 }
 
 /**
@@ -39,14 +49,14 @@ export class Questions {
   }
 
   /** Undefined: too many are open. Without questions the round is answered at once. */
-  ask(ask: Ask, through: AskThrough): PendingInput | undefined {
-    const questions = Object.entries(ask.requests ?? {});
+  ask(questions: readonly Question[], through: AskThrough): PendingInput | undefined {
     if (this.#open.size + questions.length > MAX_OPEN) return undefined;
-    const round = new QuestionRound(questions.length, callerOf(through.identity));
-    const ids = questions.map(([key, question]) => {
+    const round = new QuestionRound(questions.length, callerOf(through.identity), through);
+    const ids = questions.map((question) => {
       const id = randomUUID();
-      this.#open.set(id, { key, round });
-      through.send(JSON.stringify({ jsonrpc: '2.0', id, ...question }));
+      this.#open.set(id, { question, round });
+      const params = question.params === undefined ? '' : `,"params":${question.params}`;
+      through.send(`{"jsonrpc":"2.0","id":"${id}","method":"${question.method}"${params}}`);
       return id;
     });
     through.questioned();
@@ -60,55 +70,70 @@ export class Questions {
   /** Takes a client's response object; one that answers nothing, or comes from somebody else, is dropped. */
   answer(raw_id: string | undefined, body: Buffer, identity: Identity | undefined): void {
     const id: unknown = raw_id === undefined ? undefined : JSON.parse(raw_id);
-    const question = typeof id === 'string' ? this.#open.get(id) : undefined;
-    if (question === undefined || question.round.caller !== callerOf(identity)) return;
+    const asked = typeof id === 'string' ? this.#open.get(id) : undefined;
+    if (asked === undefined || asked.round.caller !== callerOf(identity)) return;
     this.#open.delete(id as string);
-    const { result } = JSON.parse(body.toString('utf8')) as { readonly result?: unknown };
-    if (isObject(result)) question.round.take(question.key, result);
-    else question.round.refuse();
+    const result = memberAt(body, 'result');
+    if (result !== undefined && body[result.value] === OBJECT) asked.round.take(asked.question.key, toRaw(body, result.value, result.to));
+    else asked.round.refuse(asked.question, messageOf(body));
   }
 }
 
 interface OpenQuestion {
-  readonly key: string;
+  readonly question: Question;
   readonly round: QuestionRound;
 }
 
 const MAX_OPEN = 1024;
+const OBJECT = 0x7b;
 
 class QuestionRound {
   readonly caller: string;
   readonly answers: Promise<Answers>;
-  readonly #responses: Record<string, Readonly<Record<string, unknown>>> = {};
+  readonly #through: AskThrough;
+  readonly #responses = new Map<string, string>();
   #left: number;
   #resolve: (answers: Answers) => void = () => undefined;
   #reject: (error: Error) => void = () => undefined;
 
-  constructor(count: number, caller: string) {
+  constructor(count: number, caller: string, through: AskThrough) {
     this.caller = caller;
+    this.#through = through;
     this.#left = count;
     this.answers = new Promise((resolve, reject) => {
       this.#resolve = resolve;
       this.#reject = reject;
     });
-    if (count === 0) this.#resolve({ kind: 'answered', responses: {} });
+    if (count === 0) this.#resolve({ kind: 'answered', responses: this.#responses });
   }
 
-  take(key: string, result: Readonly<Record<string, unknown>>): void {
-    Object.defineProperty(this.#responses, key, { value: result, enumerable: true });
+  take(key: string, result: string): void {
+    this.#responses.set(key, result);
     this.#left -= 1;
     if (this.#left === 0) this.#resolve({ kind: 'answered', responses: this.#responses });
   }
 
-  refuse(): void {
-    const detail = 'The client answered a question of the server with an error.';
-    this.#resolve({ kind: 'refused', reply: (request) => faultReply(request, { code: 'MISSING_CAPABILITY', detail }) });
+  refuse(question: Question, message: string | undefined): void {
+    const instead = this.#through.instead?.(question);
+    if (instead === undefined) this.#resolve({ kind: 'refused', question, message });
+    else this.take(question.key, instead);
   }
 
   abandon(): void {
     this.#reject(new Error('abandoned'));
   }
 }
+
+/** The message of the error that a client answered with. */
+function messageOf(body: Buffer): string | undefined {
+  const message = memberAt(body, 'error', 'message');
+  return message === undefined || body[message.value] !== QUOTE
+    ? undefined
+    : (JSON.parse(toRaw(body, message.value, message.to)) as string).slice(0, MAX_MESSAGE);
+}
+
+const QUOTE = 0x22;
+const MAX_MESSAGE = 500;
 
 function callerOf(identity: Identity | undefined): string {
   return identity === undefined ? '' : JSON.stringify([identity.issuer, identity.principal, identity.client ?? '']);

@@ -3,7 +3,7 @@ import type { Clock } from '../../contract/clock.js';
 import type { Limits } from '../../contract/limits.js';
 import type { AnswerOutcome, AnswerWriter, Call, Exchange, HeaderList } from '../../contract/runtime.js';
 import { settledCall } from '../../contract/runtime.js';
-import type { EndReason, RequestOutcome, Telemetry } from '../../contract/telemetry.js';
+import type { BridgeDirection, EndReason, RequestOutcome, Telemetry } from '../../contract/telemetry.js';
 import { CallDeadline } from '../../core/run/call-deadline.js';
 import { GatewayError } from '../../errors/error.js';
 import { errorText } from '../../wire/rpc.js';
@@ -42,6 +42,7 @@ export class CallExchange implements Exchange, Ticking {
   #slot_owner: string | undefined;
   #outcome: RequestOutcome = 'ok';
   #rpc_code: number | undefined;
+  #bridged: BridgeDirection | undefined;
   #out_ms = 0;
   #away_ms = 0;
 
@@ -75,7 +76,8 @@ export class CallExchange implements Exchange, Ticking {
     return this.#over || this.#asked.connection.dead;
   }
 
-  upstreamStarted(): void {
+  upstreamStarted(bridged?: BridgeDirection): void {
+    this.#bridged = bridged;
     this.#out_ms = this.#env.clock.mono_ms();
     this.#asked.trace?.upstreamStarted();
   }
@@ -270,6 +272,7 @@ export class CallExchange implements Exchange, Ticking {
       overhead_seconds: Math.max(0, seconds - this.#away_ms / 1000),
       tool: call?.method === 'tools/call' ? call.name : undefined,
       rpc_code: this.#rpc_code,
+      bridged: this.#bridged,
       trace: this.#asked.trace,
     });
   }

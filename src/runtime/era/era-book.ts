@@ -2,8 +2,8 @@ import type { Clock, Timer } from '../../contract/clock.js';
 import type { Log } from '../../contract/log.js';
 import type { Verdict } from './verdict.js';
 
-/** `auto`: the era of a server is found out. `as_is`: every call goes on as its client wrote it. `legacy`: the server speaks legacy revisions only. */
-export type EraProtocol = 'auto' | 'as_is' | 'legacy';
+/** `auto`: the era of a server is found out. `as_is`: every call goes on as its client wrote it. `modern`, `legacy`: the server speaks revisions of that era only. */
+export type EraProtocol = 'auto' | 'as_is' | 'modern' | 'legacy';
 
 export interface EraBookOptions {
   readonly protocol: Exclude<EraProtocol, 'as_is'>;
@@ -37,6 +37,7 @@ export class EraBook {
   #verdict: Verdict | undefined;
   /** The last verdict, kept while the present one is doubted. */
   #former: Verdict | undefined;
+  #serves_legacy: boolean | undefined;
   #since_ms = 0;
   /** When a doubt last turned out to be unfounded. */
   #confirmed_ms = Number.NEGATIVE_INFINITY;
@@ -52,8 +53,19 @@ export class EraBook {
   constructor(options: EraBookOptions, deps: EraBookDeps) {
     this.#options = options;
     this.#deps = deps;
-    this.passes = false;
-    if (options.protocol === 'legacy') this.#verdict = 'legacy';
+    this.passes = options.protocol === 'modern';
+    if (options.protocol !== 'auto') this.#verdict = options.protocol;
+    this.#serves_legacy = options.protocol === 'modern' ? false : undefined;
+  }
+
+  /** Whether a modern server serves legacy revisions too. Undefined: nobody has asked it, or it is not modern. */
+  get serves_legacy(): boolean | undefined {
+    return (this.#verdict ?? this.#former) === 'modern' ? this.#serves_legacy : undefined;
+  }
+
+  /** What a client's `initialize` came to on a modern server. */
+  set serves_legacy(serves: boolean) {
+    if (this.#verdict === 'modern') this.#serves_legacy = serves;
   }
 
   /** Undefined: not known, or never asked. */
@@ -147,6 +159,7 @@ export class EraBook {
     const before = this.#verdict ?? this.#former;
     let taken = verdict;
     if (before !== undefined && before !== verdict) {
+      this.#serves_legacy = undefined;
       this.#deps.flipped();
       // Nothing is gained by sessions that the server refuses.
       const mixed = now_ms - this.#flipped_ms < MIXED_MS && now_ms - this.#refused_ms >= MIXED_MS;

@@ -9,6 +9,7 @@ import { toRaw } from '../../wire/text.js';
 import type { ToolsLearner } from '../shared/tools-learner.js';
 import type { Handshake } from './handshake.js';
 import { Listeners } from './listeners.js';
+import { isModernKey } from './outgoing.js';
 import type { Audience, Peer } from './peer.js';
 import { PeerCall, type PeerCallOptions } from './peer-call.js';
 import type { ReplyMapper } from './reply-mapper.js';
@@ -69,9 +70,9 @@ export class Bridge implements Audience {
   }
 
   /** How a call is sent to this server, and its answer told. */
-  optionsOf(call: Call): Pick<PeerCallOptions, 'tell' | 'tools' | 'drops' | 'identity' | 'fields'> {
+  optionsOf(call: Call): Pick<PeerCallOptions, 'tell' | 'tools' | 'drops' | 'identity' | 'fields' | 'bridged'> {
     const { tools, identityOf, fieldsOf } = this.#parts;
-    return { tell: this.#tell, tools, drops: isModernKey, identity: identityOf(call), fields: fieldsOf?.(call) };
+    return { tell: this.#tell, tools, drops: isModernKey, identity: identityOf(call), fields: fieldsOf?.(call), bridged: 'to_legacy' };
   }
 
   /**
@@ -115,9 +116,6 @@ export class Bridge implements Audience {
 /** Requests of legacy revisions that the modern one took away. */
 const GONE: ReadonlySet<string> = new Set(['initialize', 'ping', 'logging/setLevel', 'resources/subscribe', 'resources/unsubscribe']);
 const QUESTIONS: ReadonlySet<string> = new Set(['elicitation/create', 'sampling/createMessage', 'roots/list']);
-
-/** Metadata of a modern request that a legacy server does not know. */
-const isModernKey = (key: string): boolean => key.startsWith('io.modelcontextprotocol/');
 
 function refusal(method: string): string {
   return `The server asked for ${method}, which it can ask a legacy client only.`;

@@ -5,7 +5,7 @@ import { paramsOf } from '../../core/call/params.js';
 import { missingCapabilities } from '../../core/call/rounds.js';
 import type { ErrorCode } from '../../errors/codes.js';
 import { GatewayError } from '../../errors/error.js';
-import { isObjectAt, memberAt, memberOf, membersOf, splice } from '../../wire/edit.js';
+import { isObjectAt, memberAt, memberOf, membersOf } from '../../wire/edit.js';
 import { errorObject, errorResponseText, resultText } from '../../wire/rpc.js';
 import type { Envelope } from '../../wire/scan.js';
 import { skipSpace } from '../../wire/skip.js';
@@ -79,7 +79,7 @@ export class HeldCall implements PendingRequest, Holdable {
     const id = this.#peer.open(this);
     if (id === undefined) return this.lost(this.#peer.closed ? 'UPSTREAM_ENDED' : 'OVERLOADED');
     this.#id = id;
-    const line = toPeer(withoutRetry(this.#call.body), { id, drops, identity });
+    const line = toPeer(this.#call.body, { id, drops, identity, without: RETRY });
     if (!this.#peer.send(line, fields) && !this.#over) this.lost('OVERLOADED');
   }
 
@@ -241,6 +241,7 @@ const GATHER_MS = 20;
 const REFUSED_MS = 1_000;
 const MAX_ASKED = 64;
 const ACTIONS: ReadonlySet<string> = new Set(['"accept"', '"decline"', '"cancel"']);
+/** Members of `params` that belong to a retry, or to another protocol for tasks. */
 const RETRY: ReadonlySet<string> = new Set(['inputResponses', 'requestState', 'task']);
 
 /** What a modern client is asked: a question as the server put it, without what exists between a legacy server and its client only. */
@@ -249,16 +250,6 @@ function questionOf(line: Uint8Array, method: string): string {
   if (params === undefined || !isObjectAt(line, params.value)) return `{"method":"${method}"}`;
   const kept = membersOf(line, params.value).filter(({ key }) => key !== 'elicitationId' && key !== 'task' && key !== '_meta');
   return `{"method":"${method}","params":{${kept.map(({ from, to }) => toRaw(line, from, to)).join(',')}}}`;
-}
-
-/** The message without what belongs to a retry, or to another protocol for tasks. */
-function withoutRetry(body: Buffer): Uint8Array {
-  const params = memberAt(body, 'params');
-  if (params === undefined || !isObjectAt(body, params.value)) return body;
-  const members = membersOf(body, params.value);
-  if (!members.some(({ key }) => RETRY.has(key))) return body;
-  const kept = members.filter(({ key }) => !RETRY.has(key)).map(({ from, to }) => toRaw(body, from, to));
-  return splice(body, [{ from: params.value, to: params.to, text: `{${kept.join(',')}}` }]);
 }
 
 /** What a modern call says of itself that matters to a legacy server's questions. */

@@ -195,7 +195,7 @@ class HttpSession {
       if (handshake === undefined) return this.#fail(new GatewayError('ERA_UNAVAILABLE'));
       this.#peer.notify('notifications/initialized');
       if (asked !== undefined) this.#pipe.listen();
-      const relist = (): void => this.#headers.ask(this.#peer, clock, undefined);
+      const relist = (): void => this.#headers.ask(this.#peer, clock, '{}');
       this.#bridge = new Bridge(this.#peer, handshake, this.#parts(asked !== undefined), relist);
       relist();
       for (const told of this.#take()) told(undefined);
@@ -229,7 +229,7 @@ class HttpSession {
   }
 
   #run(bridge: Bridge, call: Call, exchange: Exchange, asked: Askable | undefined): void {
-    const mismatch = call.method === 'tools/call' ? this.#headers.mismatch(call) : undefined;
+    const mismatch = this.#headers.mismatch(call);
     if (mismatch !== undefined) return exchange.fail(new GatewayError('HEADER_MISMATCH', { detail: mismatch }));
     if (call.method === 'subscriptions/listen') this.#pipe.listen();
     if (asked === undefined) return bridge.handle(call, exchange);

@@ -2,6 +2,7 @@ import type { Call, Exchange } from '../../contract/runtime.js';
 import { GatewayError } from '../../errors/error.js';
 import type { ToolsLearner } from '../shared/tools-learner.js';
 import { Bridge, type BridgeParts } from './bridge.js';
+import { discoverParams } from './handshake.js';
 import type { Audience, Peer } from './peer.js';
 import { PeerCall } from './peer-call.js';
 import { tellAsIs } from './reply-mapper.js';
@@ -44,7 +45,7 @@ export class ModernClients {
   }
 
   #run({ peer, bridge, headers, tools }: SharedServer, call: Call, exchange: Exchange): void {
-    const mismatch = call.method === 'tools/call' ? headers.mismatch(call) : undefined;
+    const mismatch = headers.mismatch(call);
     if (mismatch !== undefined) return exchange.fail(new GatewayError('HEADER_MISMATCH', { detail: mismatch }));
     if (bridge !== undefined) return bridge.handle(call, exchange);
     new PeerCall(call, exchange, { tell: tellAsIs, tools, identity: this.#parts.identityOf(call) }).start(peer);
@@ -64,7 +65,7 @@ export class ModernClients {
         headers.learn(message);
       },
     };
-    const relist = (): void => headers.ask(peer, clock, handshake === undefined ? version : undefined);
+    const relist = (): void => headers.ask(peer, clock, handshake === undefined ? discoverParams(version) : '{}');
     relist();
     if (handshake !== undefined) return { peer, headers, tools, bridge: new Bridge(peer, handshake, { ...this.#parts, tools }, relist) };
     peer.audience = refusing(peer);

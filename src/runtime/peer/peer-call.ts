@@ -1,5 +1,5 @@
 import type { Call, Exchange, HeaderList, MessageWriter } from '../../contract/runtime.js';
-import type { EndReason } from '../../contract/telemetry.js';
+import type { BridgeDirection, EndReason } from '../../contract/telemetry.js';
 import { completionText } from '../../core/run/listen.js';
 import type { ErrorCode } from '../../errors/codes.js';
 import { type ErrorDetail, GatewayError } from '../../errors/error.js';
@@ -19,6 +19,8 @@ export interface PeerCallOptions {
   readonly identity?: string | undefined;
   /** Header fields for the message, where it has any. */
   readonly fields?: readonly string[] | undefined;
+  /** The peer speaks the other era than the client. */
+  readonly bridged?: BridgeDirection | undefined;
   /** The server has lost the session that the call was sent in, and has not begun it. True: the call was sent again in another one. */
   again?(): boolean;
   /** Runs once when the call is over in any way. What it returns goes into the head of a whole answer. */
@@ -62,7 +64,7 @@ export class PeerCall implements PendingRequest {
   /** Waits for an answer that somebody else asked the peer for. */
   follow(): void {
     this.#exchange.onCancel((reason) => this.#cancelled(reason));
-    this.#exchange.upstreamStarted();
+    this.#exchange.upstreamStarted(this.#options.bridged);
   }
 
   /** The client takes an event stream and waits for its answer. The handshake has none: its answer's head carries the session id. */

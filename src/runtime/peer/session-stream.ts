@@ -15,14 +15,17 @@ export class SessionStream {
     return this.#writer !== undefined;
   }
 
-  attach(exchange: Exchange): void {
+  /** `left` runs when the client has left this stream, and not when it comes back with another. */
+  attach(exchange: Exchange, left?: () => void): void {
     const writer = exchange.events([]);
     if (writer === undefined) return;
     this.end();
     this.#writer = writer;
     exchange.onCancel((reason) => {
-      if (this.#writer === writer) this.#writer = undefined;
+      const mine = this.#writer === writer;
+      if (mine) this.#writer = undefined;
       if (reason === 'drain') writer.end('drain');
+      if (mine) left?.();
     });
     writer.onDrain(() => this.#writer === writer && this.#flush());
     this.#flush();

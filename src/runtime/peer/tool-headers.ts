@@ -1,8 +1,8 @@
 import type { Clock } from '../../contract/clock.js';
 import type { Call } from '../../contract/runtime.js';
-import { checkParamHeaders, KEYWORD, type ParamHeader, paramHeadersOf } from '../../core/define/param-headers.js';
+import { isObject, paramsOf } from '../../core/call/params.js';
+import { checkParamHeaders, KEYWORD, type ParamHeader, paramHeadersOf, writeParamHeaders } from '../../core/define/param-headers.js';
 import { ask } from './ask.js';
-import { discoverParams } from './handshake.js';
 import type { Peer } from './peer.js';
 
 /**
@@ -13,15 +13,17 @@ import type { Peer } from './peer.js';
 export class ToolHeaders {
   readonly #known = new Map<string, readonly ParamHeader[]>();
 
-  /** Asks for the tools, page by page. What the server does not answer is not known. */
-  ask(peer: Peer, clock: Clock, version: string | undefined, cursor?: unknown, page = 1): void {
-    const base = version === undefined ? {} : (JSON.parse(discoverParams(version)) as object);
-    const params = JSON.stringify(cursor === undefined ? base : { ...base, cursor });
-    ask(peer, clock, 'tools/list', params, ASK_MS, (asked) => {
-      if (asked.kind !== 'answered' || asked.response.outcome === 'rpc_error') return;
-      const next = this.learn(asked.line, true);
-      if (next !== undefined && page < MAX_PAGES) this.ask(peer, clock, version, next, page + 1);
-    });
+  /** Asks for the tools, page by page. `params`: JSON text of an object without a cursor. What the server does not answer is not known; `told` runs at the end. */
+  ask(peer: Peer, clock: Clock, params: string, told?: () => void): void {
+    const page = (cursor: unknown, left: number): void => {
+      const asked = cursor === undefined ? params : JSON.stringify({ ...(JSON.parse(params) as object), cursor });
+      ask(peer, clock, 'tools/list', asked, ASK_MS, (reply) => {
+        const next = reply.kind === 'answered' && reply.response.outcome !== 'rpc_error' ? this.learn(reply.line, true) : undefined;
+        if (next !== undefined && left > 1) page(next, left - 1);
+        else told?.();
+      });
+    };
+    page(undefined, MAX_PAGES);
   }
 
   /** Reads an answer to `tools/list`; returns its cursor. Without `always` a list that can tell nothing new is not parsed. */
@@ -35,11 +37,18 @@ export class ToolHeaders {
 
   /** Why the headers of a `tools/call` do not say what its body says; undefined when they do. */
   mismatch(call: Call): string | undefined {
-    const params = call.name === undefined ? undefined : this.#known.get(call.name);
-    if (params === undefined) return undefined;
-    const args = (JSON.parse(call.body.toString()) as { params: { arguments?: unknown } }).params.arguments;
-    const given = typeof args === 'object' && args !== null ? (args as Readonly<Record<string, unknown>>) : {};
-    return checkParamHeaders(params, call.head.headers, given);
+    const params = this.#of(call);
+    return params === undefined ? undefined : checkParamHeaders(params, call.head.headers, argumentsOf(call));
+  }
+
+  /** The header fields that a modern request for this `tools/call` has; flat name, value. */
+  fieldsOf(call: Call): readonly string[] {
+    const params = this.#of(call);
+    return params === undefined ? [] : Object.entries(writeParamHeaders(params, argumentsOf(call))).flat();
+  }
+
+  #of({ method, name }: Call): readonly ParamHeader[] | undefined {
+    return method === 'tools/call' && name !== undefined ? this.#known.get(name) : undefined;
   }
 
   #take(tool: { readonly name?: unknown; readonly inputSchema?: unknown } | null): void {
@@ -52,6 +61,11 @@ export class ToolHeaders {
     if (!sound || params.length === 0) this.#known.delete(tool.name);
     else if (this.#known.size < MAX_TOOLS) this.#known.set(tool.name, params);
   }
+}
+
+function argumentsOf({ body }: Call): Readonly<Record<string, unknown>> {
+  const { arguments: given } = paramsOf(body);
+  return isObject(given) ? given : {};
 }
 
 const ASK_MS = 10_000;

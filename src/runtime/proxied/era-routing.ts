@@ -3,7 +3,8 @@ import type { Clock } from '../../contract/clock.js';
 import type { Log } from '../../contract/log.js';
 import type { Call, Exchange } from '../../contract/runtime.js';
 import type { Telemetry } from '../../contract/telemetry.js';
-import { MODERN } from '../../dialect/methods.js';
+import { BridgedSessions } from '../bridged/bridged-sessions.js';
+import { modernFields } from '../bridged/to-modern.js';
 import { EraBook, type EraBookOptions } from '../era/era-book.js';
 import { verdictOf } from '../era/verdict.js';
 import { ask } from '../peer/ask.js';
@@ -13,9 +14,11 @@ import { HeldCalls, type HeldCallsOptions } from '../peer/held-calls.js';
 import { HttpPipe } from '../peer/http-pipe.js';
 import { HttpSessions, type HttpSessionsOptions } from '../peer/http-sessions.js';
 import { Peer } from '../peer/peer.js';
+import { ToolHeaders } from '../peer/tool-headers.js';
 import { forwardedIdentity } from '../shared/forwarded-identity.js';
 import { requestHeaders } from '../shared/request-headers.js';
 import type { ToolsLearner } from '../shared/tools-learner.js';
+import { FirstInitialize } from './first-initialize.js';
 import { type QueuedSenderParts, QueuedSenders } from './queued-sender.js';
 
 export interface EraRoutingOptions extends EraBookOptions, HeldCallsOptions, Pick<HttpSessionsOptions, 'max_sessions' | 'session_idle_ms'> {
@@ -35,19 +38,25 @@ export interface EraRoutingDeps {
   readonly state_keys: readonly string[];
 }
 
-/** Where modern calls go: to the server as they are, or, when it is a legacy one, into sessions that the gateway holds on it. */
+/**
+ * Where calls go whose era may not be the server's: to the server as they are; modern ones on a legacy server into sessions that the gateway holds on it; legacy ones
+ * on a modern server as modern calls.
+ */
 export class EraRouting {
   readonly book: EraBook;
   readonly #sessions: HttpSessions;
   readonly #held: HeldCalls<HeldCall>;
+  readonly #bridged: BridgedSessions;
   readonly #senders: QueuedSenders;
   readonly #max_event_bytes: number;
+  readonly #clock: Clock;
 
   constructor(options: EraRoutingOptions, deps: EraRoutingDeps, parts: QueuedSenderParts) {
     const { name, max_event_bytes } = options;
     const { clock, telemetry, tools, version } = deps;
     this.#senders = new QueuedSenders(parts);
     this.#max_event_bytes = max_event_bytes;
+    this.#clock = clock;
     this.book = new EraBook(options, {
       clock,
       log: deps.log,
@@ -68,6 +77,18 @@ export class EraRouting {
       keys: deps.state_keys,
       ended: (reason) => telemetry.heldCallEnded(name, reason),
     });
+    const headers = new ToolHeaders();
+    this.#bridged = new BridgedSessions(
+      { max_sessions: MAX_BRIDGED, version, keys: deps.state_keys },
+      {
+        clock,
+        tools,
+        headers,
+        open: (call, method, stream) => this.#openModern(call, method, stream),
+        fieldsOf: (call) => [...modernFields(call.method, call.name), ...headers.fieldsOf(call), ...traceFields(call)],
+        doubted: () => this.book.doubt(),
+      },
+    );
     this.#sessions = new HttpSessions(
       { ...options, version, start_timeout_ms: START_MS, max_pending: MAX_PENDING, max_message_bytes: max_event_bytes },
       {
@@ -82,6 +103,11 @@ export class EraRouting {
         sessionRefused: () => this.book.sessionRefused(),
       },
     );
+  }
+
+  /** Sessions of legacy clients of which this process remembers something. */
+  get bridged(): number {
+    return this.#bridged.size;
   }
 
   get sessions(): number {
@@ -103,9 +129,42 @@ export class EraRouting {
     });
   }
 
+  /**
+   * Serves a legacy call that names no session of the server's own; `pass` sends it on as it is. The first `initialize` shows whether a modern server serves
+   * legacy revisions too.
+   */
+  routeLegacy(call: Call, exchange: Exchange, pass: (exchange: Exchange) => void): void {
+    const { serves_legacy, verdict } = this.book;
+    if (call.method === 'initialize') {
+      if (serves_legacy === false) return this.#bridged.initialize(call, exchange);
+      if (serves_legacy === true || verdict !== 'modern') return pass(exchange);
+      const first = new FirstInitialize(exchange, (serves) => {
+        this.book.serves_legacy = serves;
+        if (!serves && !exchange.ended) this.#bridged.initialize(call, exchange);
+      });
+      return pass(first);
+    }
+    if (verdict !== 'legacy' && this.#bridged.handle(call, exchange)) return;
+    const bare = serves_legacy === false && call.head.headers.get('mcp-session-id') === undefined && BARE.has(call.kind);
+    if (bare) this.#bridged.handleBare(call, exchange);
+    else pass(exchange);
+  }
+
   close(): void {
     this.book.close();
     this.#sessions.close();
+    this.#bridged.close();
+  }
+
+  #openModern(call: Call, method: string | undefined, stream: boolean): Peer {
+    const caller = callerKey(call.identity, call.head.peer.client_address);
+    const pipe = new HttpPipe({
+      sender: this.#senders.of(caller, stream),
+      clock: this.#clock,
+      max_message_bytes: this.#max_event_bytes,
+      fields: method === undefined ? identityFields(call) : [...identityFields(call), ...modernFields(method, undefined)],
+    });
+    return new Peer(pipe, { max_pending: MAX_PENDING, junk: ignore, refused: ignore, ended: ignore });
   }
 
   #probePeer(clock: Clock): Peer {
@@ -113,7 +172,7 @@ export class EraRouting {
       sender: this.#senders.of(PROBER),
       clock,
       max_message_bytes: this.#max_event_bytes,
-      fields: ['mcp-protocol-version', MODERN, 'mcp-method', 'server/discover'],
+      fields: modernFields('server/discover', undefined),
     });
     return new Peer(pipe, { max_pending: 1, junk: ignore, refused: ignore, ended: ignore });
   }
@@ -125,6 +184,9 @@ const PROBER = callerKey(undefined, '');
 const PROBE_MS = 600_000;
 const START_MS = 30_000;
 const MAX_PENDING = 1_024;
+const MAX_BRIDGED = 4_096;
+/** Messages that a client may send without a session. */
+const BARE: ReadonlySet<string> = new Set(['request', 'notification', 'response']);
 
 function identityFields({ identity, route }: Call): readonly string[] {
   const name = route.forward_identity_header;
@@ -142,6 +204,12 @@ function callFields(call: Call): readonly string[] {
   return kept;
 }
 
+/** Those fields of a forwarded call that tell of its trace. */
+function traceFields(call: Call): readonly string[] {
+  return callFields(call).filter((_field, i, all) => TRACE_FIELDS.has(all[i - (i % 2)] as string));
+}
+
+const TRACE_FIELDS: ReadonlySet<string> = new Set(['traceparent', 'tracestate']);
 const MODERN_FIELDS: ReadonlySet<string> = new Set(['mcp-protocol-version', 'mcp-method', 'mcp-name']);
 
 function ignore(): void {}

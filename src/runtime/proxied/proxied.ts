@@ -89,8 +89,16 @@ export interface UpstreamStats {
 
 export interface ProxiedRuntime extends Runtime {
   stats(): UpstreamStats;
-  /** Which era the server speaks, why, and the sessions that the gateway holds on it for modern clients. */
-  readonly era: { readonly verdict: Verdict | undefined; readonly reason: string; readonly sessions: number; readonly held: number };
+  /** Which era the server speaks, why, and what the gateway holds for clients of the other. */
+  readonly era: {
+    readonly verdict: Verdict | undefined;
+    readonly reason: string;
+    /** Sessions that the gateway opened on the server for modern clients. */
+    readonly sessions: number;
+    readonly held: number;
+    /** Sessions of legacy clients of which this process remembers something. */
+    readonly bridged: number;
+  };
 }
 
 /**
@@ -204,6 +212,7 @@ export function createProxied(options: ProxiedOptions, deps: ProxiedDeps): Proxi
         reason: era?.book.reason ?? 'protocol: as_is',
         sessions: era?.sessions ?? 0,
         held: era?.held ?? 0,
+        bridged: era?.bridged ?? 0,
       };
     },
     handle(call, exchange) {
@@ -212,7 +221,11 @@ export function createProxied(options: ProxiedOptions, deps: ProxiedDeps): Proxi
       if (era !== undefined && call.era === 'modern' && !era.book.passes)
         return era.route(call, exchange, () => fly(call, exchange, undefined));
       const session = sessionOf(call, seal);
-      if (session instanceof GatewayError) exchange.fail(session);
+      if (session instanceof GatewayError) {
+        if (era === undefined || session.code !== 'SESSION_NOT_FOUND') exchange.fail(session);
+        else era.routeLegacy(call, exchange, (client) => client.fail(session));
+      } else if (session === undefined && era !== undefined && call.era === 'legacy')
+        era.routeLegacy(call, exchange, (client) => fly(call, client, undefined));
       else fly(call, exchange, session);
     },
     stats() {

@@ -29,13 +29,13 @@ export class QueuedSenders {
     this.#parts = parts;
   }
 
-  of(caller: string): HttpSender {
-    return { send: (method, fields, body, listener) => this.#send(caller, method, fields, body, listener) };
+  /** `streams`: its POSTs are answered by streams that stay open. */
+  of(caller: string, streams = false): HttpSender {
+    return { send: (method, fields, body, listener) => this.#send(caller, method === 'stream' || streams, method, fields, body, listener) };
   }
 
-  #send(caller: string, ...[method, fields, body, listener]: Parameters<HttpSender['send']>): () => void {
+  #send(caller: string, stream: boolean, ...[method, fields, body, listener]: Parameters<HttpSender['send']>): () => void {
     const lines = fieldLines(fields);
-    const stream = method === 'stream';
     const full = stream && this.#streams >= this.#parts.max_streams;
     if (lines === undefined || full) {
       listener.failed(full ? 'TOO_MANY_STREAMS' : 'BAD_REQUEST');
@@ -43,7 +43,7 @@ export class QueuedSenders {
     }
     if (stream) this.#streams += 1;
     const request = {
-      head: this.#parts.fixed[stream ? 'get' : method] + lines,
+      head: this.#parts.fixed[method === 'stream' ? 'get' : method] + lines,
       body: body === undefined ? undefined : Buffer.from(body.buffer, body.byteOffset, body.byteLength),
     };
     const sent = new QueuedRequest(stream ? STREAMS : caller, request, this.#parts, listener, () => {
