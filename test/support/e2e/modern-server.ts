@@ -9,7 +9,7 @@ import { object, text } from './conformance/feature.js';
 
 /** An SDK v2 server in this process: the conformance fixture's features and tools that show what a handler notices. */
 export interface ModernServer {
-  /** Its MCP endpoint: 2026-07-28, and stateless legacy. */
+  /** Its MCP endpoint: 2026-07-28, and stateless legacy unless it rejects that. */
   readonly url: string;
   /** Every `hang` call: its label, and whether its signal has fired. */
   readonly hanging: readonly { readonly label: string; readonly aborted: boolean }[];
@@ -21,10 +21,10 @@ export interface ModernServer {
   close(): Promise<void>;
 }
 
-export async function startModernServer(): Promise<ModernServer> {
+export async function startModernServer(legacy: 'stateless' | 'reject' = 'stateless'): Promise<ModernServer> {
   const hanging: { label: string; aborted: boolean }[] = [];
   const create = (): McpServer => addTools(createConformanceServer(handler.notify), hanging);
-  const handler = createMcpHandler(create, { keepAliveMs: 100, onerror: () => undefined });
+  const handler = createMcpHandler(create, { legacy, keepAliveMs: 100, onerror: () => undefined });
   const serve = toNodeHandler(handler);
   const sockets = new Set<Socket>();
   const server = createServer((request, response) => void serve(request as Parameters<typeof serve>[0], response));
