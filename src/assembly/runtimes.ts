@@ -71,8 +71,9 @@ export async function createRuntimes(config: Config, folder: string, deps: Runti
       if (options.kind === 'http')
         return createHttpRuntime({ ...options, name, ca, public_url, max_body_bytes: limits.max_body_bytes }, own);
       if (options.kind === 'hosted') return openHosted({ ...options, name, folder, state_keys: sessions.keys }, own);
-      if (options.kind === 'stdio') return openStdio(name, options, folder, { ...own, seal: seal.seal });
-      if (options.kind === 'transport') return openTransportRuntime(name, options, folder, { ...own, seal: seal.seal });
+      if (options.kind === 'stdio') return openStdio(name, options, folder, { ...own, seal: seal.seal, state_keys: sessions.keys });
+      if (options.kind === 'transport')
+        return openTransportRuntime(name, options, folder, { ...own, seal: seal.seal, state_keys: sessions.keys });
       return createProxied(
         { ...options, name, ca },
         { ...own, seal: seal.seal, state_keys: sessions.keys, task_seal: options.tasks === 'bind' ? seal.tasks : undefined },

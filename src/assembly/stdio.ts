@@ -17,6 +17,7 @@ export interface StdioSourceDeps {
   readonly host: ProcessHost;
   readonly version: string;
   readonly seal: SessionSeal;
+  readonly state_keys: readonly string[];
 }
 
 /** Opens a runtime of kind `stdio`. `folder` is the config file's. Nothing is started yet. */

@@ -73,7 +73,7 @@ export interface Telemetry {
   /** A server speaks another era than before. */
   eraFlipped(runtime: string): void;
   /** A session that the gateway held on a legacy server for a modern client ended. */
-  bridgeSessionEnded(runtime: string, reason: 'idle' | 'evicted' | 'lost' | 'drain' | 'failed'): void;
+  bridgeSessionEnded(runtime: string, reason: 'idle' | 'evicted' | 'lost' | 'drain' | 'failed' | 'flip'): void;
   /** A call that waited for its client's answer to a question of the server no longer waits. */
   heldCallEnded(runtime: string, reason: 'answered' | 'expired' | 'finished' | 'drain'): void;
   /** A request of an MCP server to its client was refused, or dropped, in the client's place. */

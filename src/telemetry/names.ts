@@ -103,7 +103,7 @@ export const METRICS = {
   ),
   bridge_sessions: gauge('Sessions that the gateway holds on legacy servers for modern clients.', 'runtime'),
   bridge_sessions_ended_total: counter(
-    'Such sessions that ended, by reason: idle, evicted, lost (by the server), drain, or failed (the server opened none).',
+    'Such sessions that ended, by reason: idle, evicted, lost (by the server), drain, failed (the server opened none), or flip (the server speaks another era).',
     'runtime',
     'reason',
   ),

@@ -2,7 +2,14 @@ import type { Clock } from '../../src/contract/clock.js';
 import type { Identity } from '../../src/contract/identity.js';
 import type { Call, CallRoute } from '../../src/contract/runtime.js';
 import type { Telemetry } from '../../src/contract/telemetry.js';
-import { createProxied, type ProxiedDeps, type ProxiedOptions, type ProxiedRuntime } from '../../src/runtime/proxied/proxied.js';
+import type { PeerBridgeOptions } from '../../src/runtime/peer/peer-runtime.js';
+import {
+  createProxied,
+  type ProxiedBridgeOptions,
+  type ProxiedDeps,
+  type ProxiedOptions,
+  type ProxiedRuntime,
+} from '../../src/runtime/proxied/proxied.js';
 import { createSessionSeal, type SessionSeal } from '../../src/runtime/shared/session-seal.js';
 import { makeHead, makeLog, type TestLog } from '../../src/testing.js';
 import { createFakeExchange, type FakeExchange, type FakeExchangeInit } from './fake-exchange.js';
@@ -59,6 +66,21 @@ export interface ProxiedBench {
 
 /** What a config that says nothing gives a runtime of HTTP. */
 export const SHARES = { connections: 1024, max_waiting: 256, connection_max_age_ms: 300_000 } as const;
+
+/** `bridge` as a config that says nothing has it. */
+export const BRIDGE: ProxiedBridgeOptions = {
+  probe_timeout_ms: 5_000,
+  era_ttl_ms: 300_000,
+  max_sessions: 256,
+  max_sessions_per_caller: 8,
+  session_idle_ms: 300_000,
+  max_held: 1024,
+  max_held_per_caller: 16,
+  hold_ttl_ms: 300_000,
+};
+
+/** The same of a server behind a pipe. */
+export const PEER_BRIDGE: PeerBridgeOptions = BRIDGE;
 
 /** A started proxied runtime named `alpha`. The caller closes it. */
 export async function openProxied(

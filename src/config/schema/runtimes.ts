@@ -40,6 +40,18 @@ const callerShares = {
 
 const BRIDGE = "How servers of legacy revisions serve modern clients, and how the gateway detects the server's era.";
 
+/** Sessions of modern clients that a legacy server may ask something, and the calls that wait for their answers. */
+const heldCalls = (idle: string) => ({
+  session_idle_ms: count(300_000, idle),
+  max_held: count(
+    1024,
+    'Calls that wait, without their client, for its answer to a question of the server. For one more the question is refused to the server. 0: clients are never asked, and servers are told so.',
+    { zero: true, maximum: 65_535 },
+  ),
+  max_held_per_caller: count(16, 'Those of one caller.', { maximum: 65_535 }),
+  hold_ttl_ms: count(300_000, 'How long such a call waits. Then it is cancelled at the server.'),
+});
+
 /** How the era of a server behind a pipe is found out. */
 const bridge = (what: 'process' | 'connection') =>
   section(
@@ -51,6 +63,9 @@ const bridge = (what: 'process' | 'connection') =>
       era_ttl_ms: count(
         300_000,
         'How long the gateway remembers that a server did not answer server/discover, or ended, before it asks again.',
+      ),
+      ...heldCalls(
+        `A modern call whose client can be asked has a ${what} for itself; an identified caller’s is kept for its next calls, and ended after so long without one.`,
       ),
     },
     { description: BRIDGE, default: {} },
@@ -71,14 +86,8 @@ const httpBridge = section(
         maximum: 65_535,
       },
     ),
-    session_idle_ms: count(300_000, 'A session without a call for so long is ended with DELETE.'),
-    max_held: count(
-      1024,
-      'Calls that wait, without their client, for its answer to a question of the server. For one more the question is refused to the server.',
-      { maximum: 65_535 },
-    ),
-    max_held_per_caller: count(16, 'Those of one caller.', { maximum: 65_535 }),
-    hold_ttl_ms: count(300_000, 'How long such a call waits. Then it is cancelled at the server.'),
+    max_sessions_per_caller: count(8, 'Those of one caller whom a gate identified, by the same rule.', { maximum: 65_535 }),
+    ...heldCalls('A session without a call for so long is ended with DELETE.'),
   },
   { description: BRIDGE, default: {} },
 );

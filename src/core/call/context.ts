@@ -142,7 +142,7 @@ export function isLogLevel(level: unknown): level is LogLevel {
 }
 
 /** `none`, last, is above every level: nothing was asked for. */
-const LEVELS: readonly string[] = ['debug', 'info', 'notice', 'warning', 'error', 'critical', 'alert', 'emergency', 'none'];
+export const LEVELS: readonly string[] = ['debug', 'info', 'notice', 'warning', 'error', 'critical', 'alert', 'emergency', 'none'];
 
 /** From which level on a legacy client gets log messages until it sets another. */
 export const FIRST_LEVEL = 'info';

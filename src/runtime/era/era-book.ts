@@ -16,10 +16,11 @@ export interface EraBookOptions {
 export interface EraBookDeps {
   readonly clock: Clock;
   readonly log: Log;
-  /** Asks the server which revisions it serves, once; undefined: its answer does not tell. Returns the way to give up. */
-  probe(told: (verdict: Verdict | undefined) => void): () => void;
+  /** Asks the server which revisions it serves, once; undefined: its answer does not tell. `refused`: it wants another credential. Returns the way to give up. */
+  probe(told: (verdict: Verdict | undefined, refused?: boolean) => void): () => void;
   probed(outcome: EraOutcome): void;
-  flipped(): void;
+  /** The server speaks this era from now on, after the other. */
+  flipped(era: Verdict): void;
 }
 
 /** What a probe came to. A closed set: it is a metric label. */
@@ -44,6 +45,12 @@ export class EraBook {
   #flipped_ms = Number.NEGATIVE_INFINITY;
   /** When a server with a legacy verdict last refused a legacy session. */
   #refused_ms = Number.NEGATIVE_INFINITY;
+  /** The last probe was refused. */
+  #refused = false;
+  /** When a probe last ran into its timeout: a call does not wait for the next ones. */
+  #hung_ms = Number.NEGATIVE_INFINITY;
+  /** The server counts as legacy because it changes back and forth. */
+  #mixed = false;
   #giveUp: (() => void) | undefined;
   #late: Timer | undefined;
   #closed = false;
@@ -78,6 +85,7 @@ export class EraBook {
     const { protocol } = this.#options;
     if (protocol !== 'auto') return `protocol: ${protocol}`;
     if (this.#verdict === undefined) return 'the server has not said which revisions it serves';
+    if (this.#mixed) return 'it changes its era back and forth, as servers do in the middle of an upgrade';
     return `its answer to server/discover, ${Math.round((this.#deps.clock.mono_ms() - this.#since_ms) / 1000)} s ago`;
   }
 
@@ -94,8 +102,10 @@ export class EraBook {
       told(true);
     } else if (this.#verdict === 'modern' || this.#closed) told(false);
     else {
-      this.#waiting.add(told);
       this.#probe();
+      const hangs = this.#deps.clock.mono_ms() - this.#hung_ms < HUNG_MS;
+      if (hangs || this.#giveUp === undefined) told(this.#verdict === 'legacy');
+      else this.#waiting.add(told);
     }
     return () => void this.#waiting.delete(told);
   }
@@ -130,15 +140,19 @@ export class EraBook {
   #probe(): void {
     if (this.#giveUp !== undefined || this.#closed) return;
     let answered = false;
-    const told = (verdict: Verdict | undefined): void => {
+    const told = (verdict: Verdict | undefined, refused = false): void => {
       if (answered) return;
       answered = true;
+      if (refused && !this.#refused)
+        this.#deps.log.warn({}, 'the upstream refuses the gateway: its era is not known (check the headers of the runtime)');
+      this.#refused = refused;
       this.#deps.probed(verdict ?? 'inconclusive');
       this.#finish(verdict);
     };
     this.#giveUp = () => undefined;
     this.#late = this.#deps.clock.timer(this.#options.probe_timeout_ms, () => {
       this.#giveUp?.();
+      this.#hung_ms = this.#deps.clock.mono_ms();
       told(undefined);
     });
     const giveUp = this.#deps.probe(told);
@@ -160,10 +174,10 @@ export class EraBook {
     let taken = verdict;
     if (before !== undefined && before !== verdict) {
       this.#serves_legacy = undefined;
-      this.#deps.flipped();
       // Nothing is gained by sessions that the server refuses.
       const mixed = now_ms - this.#flipped_ms < MIXED_MS && now_ms - this.#refused_ms >= MIXED_MS;
       this.#flipped_ms = now_ms;
+      this.#mixed = mixed;
       if (mixed) {
         taken = 'legacy';
         this.#deps.log.warn({}, 'the MCP server changes its era back and forth: it is treated as a legacy server for now');
@@ -174,9 +188,11 @@ export class EraBook {
     this.#former = undefined;
     this.#since_ms = now_ms;
     this.passes = taken === 'modern';
+    if (before !== undefined && before !== verdict) this.#deps.flipped(taken);
   }
 }
 
 /** So long after an unfounded doubt there is no other: the errors of a modern server must not cost a probe each. */
 const UNFOUNDED_MS = 5_000;
 const MIXED_MS = 60_000;
+const HUNG_MS = 30_000;

@@ -7,6 +7,7 @@ import { resultText } from '../../wire/rpc.js';
 import type { Envelope } from '../../wire/scan.js';
 import { toRaw } from '../../wire/text.js';
 import type { ToolsLearner } from '../shared/tools-learner.js';
+import { CallLogs } from './call-logs.js';
 import type { Handshake } from './handshake.js';
 import { Listeners } from './listeners.js';
 import { isModernKey } from './outgoing.js';
@@ -21,6 +22,8 @@ export interface BridgeParts {
   identityOf(call: Call): string | undefined;
   /** Header fields that go with a call, where messages have any. */
   fieldsOf?(call: Call): readonly string[];
+  /** What the client of this call comes back with when it was sent somewhere else first (`bridgedReplyMapper`). */
+  stateOf(call: Call): string;
   /** As `again` of a call. */
   again?(call: Call, exchange: Exchange): boolean;
   /** Takes a question of the server to a client; absent: no client can be asked. `about`: as in `Audience`. */
@@ -30,11 +33,12 @@ export interface BridgeParts {
 }
 
 /**
- * Modern clients on one legacy server that the gateway initialised and that they share. What only a session could have (log
- * messages, questions to the client) does not exist here: messages are dropped, questions are refused.
+ * Modern clients on one legacy server that the gateway initialised. A question of the server goes to the client that can be meant, if there is one; else it
+ * is refused.
  */
 export class Bridge implements Audience {
   readonly peer: Peer;
+  readonly logs: CallLogs;
   readonly #handshake: Handshake;
   readonly #toolsChanged: () => void;
   readonly #parts: BridgeParts;
@@ -48,7 +52,8 @@ export class Bridge implements Audience {
     this.#handshake = handshake;
     this.#toolsChanged = tools_changed;
     this.#parts = parts;
-    this.#tell = bridgedReplyMapper(handshake);
+    this.logs = new CallLogs(peer, parts.clock, handshake.logs);
+    this.#tell = bridgedReplyMapper(handshake, (call) => parts.stateOf(call));
     this.#listeners = new Listeners(peer, parts.clock, handshake);
     peer.audience = this;
   }
@@ -62,17 +67,30 @@ export class Bridge implements Audience {
       again: () => this.#parts.again?.(call, exchange) === true,
       settled: () => {
         this.#calls.delete(own);
+        this.logs.leave(own);
         return [];
       },
     });
     this.#calls.add(own);
-    own.start(this.peer);
+    exchange.onCancel(() => {
+      this.#calls.delete(own);
+      this.logs.leave(own);
+    });
+    this.logs.enter(own, () => own.start(this.peer));
   }
 
   /** How a call is sent to this server, and its answer told. */
-  optionsOf(call: Call): Pick<PeerCallOptions, 'tell' | 'tools' | 'drops' | 'identity' | 'fields' | 'bridged'> {
+  optionsOf(call: Call): Pick<PeerCallOptions, 'tell' | 'tools' | 'drops' | 'without' | 'identity' | 'fields' | 'bridged'> {
     const { tools, identityOf, fieldsOf } = this.#parts;
-    return { tell: this.#tell, tools, drops: isModernKey, identity: identityOf(call), fields: fieldsOf?.(call), bridged: 'to_legacy' };
+    return {
+      tell: this.#tell,
+      tools,
+      drops: isModernKey,
+      without: RETRY,
+      identity: identityOf(call),
+      fields: fieldsOf?.(call),
+      bridged: 'to_legacy',
+    };
   }
 
   /**
@@ -89,7 +107,8 @@ export class Bridge implements Audience {
     if (this.#calls.size === 1 && method !== 'roots/list') only?.refuse('MISSING_CAPABILITY', { detail: refusal(method) });
   }
 
-  notification(line: Uint8Array, { method, uri }: Envelope): void {
+  notification(line: Uint8Array, { method, uri }: Envelope, about?: number): void {
+    if (method === 'notifications/message') return this.logs.message(line, about);
     if (method === 'notifications/cancelled') {
       const id = memberAt(line, 'params', 'requestId');
       if (id !== undefined) this.#parts.withdrawn?.(toRaw(line, id.value, id.to));
@@ -113,6 +132,8 @@ export class Bridge implements Audience {
   }
 }
 
+/** Members of `params` that belong to a modern retry, or to the tasks of 2025-11-25. */
+export const RETRY: ReadonlySet<string> = new Set(['inputResponses', 'requestState', 'task']);
 /** Requests of legacy revisions that the modern one took away. */
 const GONE: ReadonlySet<string> = new Set(['initialize', 'ping', 'logging/setLevel', 'resources/subscribe', 'resources/unsubscribe']);
 const QUESTIONS: ReadonlySet<string> = new Set(['elicitation/create', 'sampling/createMessage', 'roots/list']);

@@ -10,6 +10,8 @@ export interface Handshake {
   readonly server_info: string;
   /** Undefined when it gave none. */
   readonly instructions: string | undefined;
+  /** It sends log messages, from a level on that it can be told. */
+  readonly logs: boolean;
   /** Which notices it may send. */
   readonly changes: { readonly tools: boolean; readonly prompts: boolean; readonly resources: boolean; readonly updates: boolean };
 }
@@ -38,6 +40,7 @@ export function readHandshake(line: Uint8Array): Handshake | undefined {
   return {
     capabilities: modernCapabilities(line),
     server_info: text('serverInfo') ?? '{"name":"unknown","version":"0"}',
+    logs: text('capabilities', 'logging') !== undefined,
     instructions: instructions?.startsWith('"') === true ? instructions : undefined,
     changes: {
       tools: yes('tools', 'listChanged'),
@@ -50,8 +53,8 @@ export function readHandshake(line: Uint8Array): Handshake | undefined {
 
 const clientInfo = (version: string): string => JSON.stringify({ name: 'portcullis', version });
 
-/** `logging`: a message of a shared server belongs to no particular client. `tasks`: another protocol in the modern revision. */
-const DROPPED: ReadonlySet<string> = new Set(['logging', 'tasks']);
+/** `tasks`: another protocol in the modern revision. */
+const DROPPED: ReadonlySet<string> = new Set(['tasks']);
 
 function modernCapabilities(line: Uint8Array): string {
   const member = memberAt(line, 'result', 'capabilities');

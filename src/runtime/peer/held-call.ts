@@ -1,7 +1,6 @@
 import type { Clock, Timer } from '../../contract/clock.js';
 import type { ClientCapabilities, InputRequest } from '../../contract/handler.js';
 import type { Call, Exchange } from '../../contract/runtime.js';
-import { paramsOf } from '../../core/call/params.js';
 import { missingCapabilities } from '../../core/call/rounds.js';
 import type { ErrorCode } from '../../errors/codes.js';
 import { GatewayError } from '../../errors/error.js';
@@ -23,6 +22,8 @@ export interface HeldCallDeps {
   /** For each client that the call gets. */
   readonly options: Omit<PeerCallOptions, 'settled' | 'again'>;
   again(): boolean;
+  /** The client has answered `roots/list` with this result, JSON text. */
+  rooted(result: string): void;
   /** The call is over. */
   over(): void;
 }
@@ -65,6 +66,10 @@ export class HeldCall implements PendingRequest, Holdable {
     this.#attach(call, exchange);
   }
 
+  get call(): Call {
+    return this.#call;
+  }
+
   get peer_id(): number | undefined {
     return this.#id;
   }
@@ -75,11 +80,11 @@ export class HeldCall implements PendingRequest, Holdable {
   }
 
   start(): void {
-    const { drops, identity, fields } = this.#deps.options;
+    const { drops, without, identity, fields } = this.#deps.options;
     const id = this.#peer.open(this);
     if (id === undefined) return this.lost(this.#peer.closed ? 'UPSTREAM_ENDED' : 'OVERLOADED');
     this.#id = id;
-    const line = toPeer(this.#call.body, { id, drops, identity, without: RETRY });
+    const line = toPeer(this.#call.body, { id, drops, without, identity });
     if (!this.#peer.send(line, fields) && !this.#over) this.lost('OVERLOADED');
   }
 
@@ -89,6 +94,10 @@ export class HeldCall implements PendingRequest, Holdable {
 
   noticed(line: Uint8Array, kind: 'progress' | 'event'): void {
     this.#front?.noticed(line, kind);
+  }
+
+  carryLog(line: Uint8Array): boolean {
+    return this.#front?.carryLog(line) === true;
   }
 
   lost(code: ErrorCode): void {
@@ -129,6 +138,7 @@ export class HeldCall implements PendingRequest, Holdable {
     for (const [key, text] of answers) {
       const question = this.#questions.get(key) as Question;
       this.#questions.delete(key);
+      if (question.method === 'roots/list') this.#deps.rooted(text);
       this.#peer.say(resultText(question.id, text));
     }
     if (this.#kept !== undefined) this.#deliver(this.#kept);
@@ -241,8 +251,6 @@ const GATHER_MS = 20;
 const REFUSED_MS = 1_000;
 const MAX_ASKED = 64;
 const ACTIONS: ReadonlySet<string> = new Set(['"accept"', '"decline"', '"cancel"']);
-/** Members of `params` that belong to a retry, or to another protocol for tasks. */
-const RETRY: ReadonlySet<string> = new Set(['inputResponses', 'requestState', 'task']);
 
 /** What a modern client is asked: a question as the server put it, without what exists between a legacy server and its client only. */
 function questionOf(line: Uint8Array, method: string): string {
@@ -251,38 +259,3 @@ function questionOf(line: Uint8Array, method: string): string {
   const kept = membersOf(line, params.value).filter(({ key }) => key !== 'elicitationId' && key !== 'task' && key !== '_meta');
   return `{"method":"${method}","params":{${kept.map(({ from, to }) => toRaw(line, from, to)).join(',')}}}`;
 }
-
-/** What a modern call says of itself that matters to a legacy server's questions. */
-export interface Askable {
-  /** What of the client's capabilities lets a server ask it something, as JSON text for an `initialize`, equal for equal ones; undefined: nothing. */
-  readonly text: string | undefined;
-  readonly capabilities: ClientCapabilities;
-  /** `requestState`: the call answers a question. */
-  readonly state: unknown;
-}
-
-/** Undefined for a call in the middle of which nobody may be asked. */
-export function askableOf(call: Call): Askable | undefined {
-  if (!ASKING.has(call.method)) return undefined;
-  const { _meta, requestState: state } = paramsOf(call.body);
-  const meta = _meta as Readonly<Record<string, unknown>> | undefined;
-  const declared = meta?.['io.modelcontextprotocol/clientCapabilities'] as ClientCapabilities | undefined;
-  if (typeof declared !== 'object' || declared === null) return { text: undefined, capabilities: {}, state };
-  const { elicitation, sampling, roots } = declared;
-  const form = elicitation !== undefined && (elicitation.form !== undefined || elicitation.url === undefined);
-  const kept = {
-    ...(elicitation === undefined
-      ? {}
-      : { elicitation: { ...(form ? { form: {} } : {}), ...(elicitation.url === undefined ? {} : { url: {} }) } }),
-    ...(roots === undefined ? {} : { roots: {} }),
-    ...(sampling === undefined
-      ? {}
-      : {
-          sampling: { ...(sampling.context === undefined ? {} : { context: {} }), ...(sampling.tools === undefined ? {} : { tools: {} }) },
-        }),
-  };
-  return { text: Object.keys(kept).length === 0 ? undefined : JSON.stringify(kept), capabilities: declared, state };
-}
-
-/** Requests in the middle of which a client may be asked (MCP 2026-07-28, Multi Round-Trip Requests). */
-const ASKING: ReadonlySet<string> = new Set(['tools/call', 'prompts/get', 'resources/read']);

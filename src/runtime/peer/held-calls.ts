@@ -69,11 +69,24 @@ export class HeldCalls<T extends Holdable> {
     return this.#texts.seal(text, bindingOf(call), SEAL_MS);
   }
 
+  /** A state for a client that has to do something before the same call is made anew: nothing is held for it. */
+  sealAsked(call: Call): string {
+    return this.#texts.seal(Buffer.concat([this.#boot, ASKED, Buffer.from([0])]), bindingOf(call), SEAL_MS);
+  }
+
+  isAsked(call: Call, state: unknown): boolean {
+    return this.#open(call, state)?.subarray(8, 24).equals(ASKED) === true;
+  }
+
+  /** It is a state that a client of this call was given, here or by a replica. */
+  knows(call: Call, state: unknown): boolean {
+    return this.#open(call, state) !== undefined;
+  }
+
   /** The call that this one answers, no longer held; or why there is none. */
   find(call: Call, state: unknown): T | GatewayError {
-    const opened = typeof state === 'string' ? this.#texts.open(state, bindingOf(call)) : undefined;
-    if (opened === undefined) return new GatewayError('INVALID_STATE');
-    const { text } = opened;
+    const text = this.#open(call, state);
+    if (text === undefined) return new GatewayError('INVALID_STATE');
     if (!text.subarray(0, 8).equals(this.#boot)) return new GatewayError('HELD_CALL_GONE', { data: { elsewhere: true } });
     const held = this.#known.get(text.subarray(8, 24).toString('hex'));
     if (held === undefined || held.round !== text[24]) return new GatewayError('HELD_CALL_GONE');
@@ -91,12 +104,18 @@ export class HeldCalls<T extends Holdable> {
     if (held.name !== undefined) this.#known.delete(held.name);
   }
 
+  #open(call: Call, state: unknown): Buffer | undefined {
+    return typeof state === 'string' ? this.#texts.open(state, bindingOf(call))?.text : undefined;
+  }
+
   /** Cancels all of them at their servers. */
   close(): void {
     for (const held of [...this.#held.keys()]) held.giveUp('drain');
   }
 }
 
+/** In the place of a call's name. */
+const ASKED = Buffer.alloc(16);
 /** Long enough to say of an old state that its call is gone. */
 const SEAL_MS = 86_400_000;
 const MAX_SEALED = 160;

@@ -134,7 +134,8 @@ export class HttpPost implements HttpListener {
     const gone = rpc_code === undefined || rpc_code === -32000 || rpc_code === -32001;
     const { session } = this.#host;
     const lost = gone && !this.#opens && ((status === 404 && session !== 'none') || (status === 400 && session === 'used'));
-    return lost ? 'SESSION_NOT_FOUND' : 'UPSTREAM_ANSWER';
+    if (lost) return 'SESSION_NOT_FOUND';
+    return status !== undefined && NOT_MCP.has(status) ? 'UPSTREAM_ANSWER' : 'UPSTREAM_BROKEN';
   }
 
   #event({ data, id, retry }: SseEvent): void {
@@ -185,6 +186,8 @@ const isSession = (session: string | undefined): boolean => session === undefine
 
 function ignore(): void {}
 
+/** Statuses by which a server says that what it was sent is nothing that it knows. */
+const NOT_MCP: ReadonlySet<number> = new Set([400, 404, 405, 406, 415, 422]);
 const LINGER_MS = 250;
 const MAX_RESUMES = 5;
 

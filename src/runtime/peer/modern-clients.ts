@@ -3,20 +3,28 @@ import { GatewayError } from '../../errors/error.js';
 import type { ToolsLearner } from '../shared/tools-learner.js';
 import { Bridge, type BridgeParts } from './bridge.js';
 import { discoverParams } from './handshake.js';
+import type { LeasedSessions } from './leased-sessions.js';
 import type { Audience, Peer } from './peer.js';
 import { PeerCall } from './peer-call.js';
 import { tellAsIs } from './reply-mapper.js';
 import { startingDetail } from './spawner.js';
 import type { Shared, Supervisor } from './supervisor.js';
-import { ToolHeaders } from './tool-headers.js';
+import type { ToolHeaders } from './tool-headers.js';
 
 export interface ModernParts extends BridgeParts {
   /** What the gateway tells servers of itself. */
   readonly version: string;
   readonly start_timeout_ms: number;
+  /** What is known of the server's mirrored arguments. */
+  readonly headers: ToolHeaders;
+  /** For calls whose client a legacy server may ask something. */
+  readonly leased: LeasedSessions;
 }
 
-/** Modern clients: all of them share the supervisor's peer, as it is when it is modern itself, else over the bridge. */
+/**
+ * Modern clients: all of them share the supervisor's peer, as it is when it is modern itself, else over the bridge. A call whose client a legacy server may ask
+ * something goes in a session of its own.
+ */
 export class ModernClients {
   readonly #supervisor: Supervisor;
   readonly #parts: ModernParts;
@@ -44,10 +52,16 @@ export class ModernClients {
     });
   }
 
-  #run({ peer, bridge, headers, tools }: SharedServer, call: Call, exchange: Exchange): void {
+  #run({ peer, bridge, tools }: SharedServer, call: Call, exchange: Exchange): void {
+    const { headers, leased } = this.#parts;
     const mismatch = headers.mismatch(call);
     if (mismatch !== undefined) return exchange.fail(new GatewayError('HEADER_MISMATCH', { detail: mismatch }));
-    if (bridge !== undefined) return bridge.handle(call, exchange);
+    if (bridge !== undefined) {
+      const askable = leased.askableOf(call);
+      if (askable?.text === undefined && askable?.state === undefined) bridge.handle(call, exchange);
+      else leased.handle(call, exchange, askable);
+      return;
+    }
     new PeerCall(call, exchange, { tell: tellAsIs, tools, identity: this.#parts.identityOf(call) }).start(peer);
   }
 
@@ -57,8 +71,7 @@ export class ModernClients {
   }
 
   #meet({ peer, handshake }: Shared): SharedServer {
-    const { clock, version } = this.#parts;
-    const headers = new ToolHeaders();
+    const { clock, version, headers } = this.#parts;
     const tools: ToolsLearner = {
       learn: (route, message) => {
         this.#parts.tools.learn(route, message);
@@ -67,16 +80,15 @@ export class ModernClients {
     };
     const relist = (): void => headers.ask(peer, clock, handshake === undefined ? discoverParams(version) : '{}');
     relist();
-    if (handshake !== undefined) return { peer, headers, tools, bridge: new Bridge(peer, handshake, { ...this.#parts, tools }, relist) };
+    if (handshake !== undefined) return { peer, tools, bridge: new Bridge(peer, handshake, { ...this.#parts, tools }, relist) };
     peer.audience = refusing(peer);
-    return { peer, headers, tools, bridge: undefined };
+    return { peer, tools, bridge: undefined };
   }
 }
 
 /** The shared server of the moment, and what belongs to it alone. */
 interface SharedServer {
   readonly peer: Peer;
-  readonly headers: ToolHeaders;
   readonly tools: ToolsLearner;
   /** For a legacy one. */
   readonly bridge: Bridge | undefined;

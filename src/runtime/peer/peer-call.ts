@@ -16,6 +16,7 @@ export interface PeerCallOptions {
   readonly tools: ToolsLearner;
   /** As in `Outgoing`. */
   readonly drops?: ((key: string) => boolean) | undefined;
+  readonly without?: ReadonlySet<string> | undefined;
   readonly identity?: string | undefined;
   /** Header fields for the message, where it has any. */
   readonly fields?: readonly string[] | undefined;
@@ -50,13 +51,13 @@ export class PeerCall implements PendingRequest {
 
   start(peer: Peer): void {
     const { call } = this;
-    const { drops, identity, fields } = this.#options;
+    const { drops, without, identity, fields } = this.#options;
     this.#peer = peer;
     const id = peer.open(this);
     if (id === undefined) return this.#fail(peer.closed ? 'UPSTREAM_ENDED' : 'OVERLOADED');
     this.#id = id;
     this.follow();
-    if (peer.send(toPeer(call.body, { id, drops, identity }), fields)) return;
+    if (peer.send(toPeer(call.body, { id, drops, without, identity }), fields)) return;
     peer.forget(id);
     if (!this.#over) this.#fail(peer.closed ? 'UPSTREAM_ENDED' : 'OVERLOADED');
   }

@@ -8,11 +8,15 @@ import { createRatedLog } from '../../transport/rated-log.js';
 import { forwardedClaims } from '../shared/forwarded-identity.js';
 import type { SessionSeal } from '../shared/session-seal.js';
 import { createToolsLearner } from '../shared/tools-learner.js';
+import type { HeldCall } from './held-call.js';
+import { HeldCalls, type HeldCallsOptions } from './held-calls.js';
+import { LeasedSessions } from './leased-sessions.js';
 import { ModernClients } from './modern-clients.js';
 import type { JunkReason } from './peer.js';
 import { Sessions, type SessionsOptions } from './sessions.js';
 import { Spawner } from './spawner.js';
 import { type EraOptions, Supervisor } from './supervisor.js';
+import { ToolHeaders } from './tool-headers.js';
 
 export interface PeerRuntimeOptions extends SessionsOptions {
   /** Config name. */
@@ -25,8 +29,13 @@ export interface PeerRuntimeOptions extends SessionsOptions {
   readonly tells_identity: boolean;
   /** What the gateway tells servers of itself. */
   readonly version: string;
-  /** How the server's era is found out. */
-  readonly bridge: EraOptions;
+  readonly bridge: PeerBridgeOptions;
+}
+
+/** How the era of the server is found out, and how a legacy one asks modern clients. */
+export interface PeerBridgeOptions extends EraOptions, HeldCallsOptions {
+  /** A session without a call for so long ends. */
+  readonly session_idle_ms: number;
 }
 
 export interface PeerRuntimeDeps {
@@ -34,6 +43,8 @@ export interface PeerRuntimeDeps {
   readonly clock: Clock;
   readonly telemetry: Telemetry;
   readonly seal: SessionSeal;
+  /** As `listener.sessions.keys`; default none. */
+  readonly state_keys?: readonly string[] | undefined;
   launch(): ProcessHandle;
   junk(reason: JunkReason): void;
   ended(end: PipeEnd): void;
@@ -42,7 +53,15 @@ export interface PeerRuntimeDeps {
 /** A runtime whose server speaks to one client at a time, as over stdio. */
 export interface PeerRuntime extends Runtime {
   /** Live numbers for the gauges. `pids`: the processes that were started and have not ended. */
-  readonly peers: { readonly children: number; readonly sessions: number; readonly calls: number; readonly pids: readonly number[] };
+  readonly peers: {
+    readonly children: number;
+    readonly sessions: number;
+    readonly calls: number;
+    readonly pids: readonly number[];
+    /** Sessions that the gateway holds for modern clients that can be asked. */
+    readonly leased: number;
+    readonly held: number;
+  };
 }
 
 /**
@@ -67,8 +86,43 @@ export function createPeerRuntime(options: PeerRuntimeOptions, deps: PeerRuntime
     return JSON.stringify(forwardedClaims(identity));
   };
   const parts = { clock, tools: createToolsLearner(deps.telemetry, clock), identityOf };
-  const sessions = new Sessions(options, { ...parts, seal: deps.seal, starter, supervisor });
-  const modern = new ModernClients(supervisor, { ...parts, version: options.version, start_timeout_ms: options.start_timeout_ms });
+  const { telemetry } = deps;
+  const { name, version, start_timeout_ms } = options;
+  const held = new HeldCalls<HeldCall>(options.bridge, {
+    clock,
+    keys: deps.state_keys ?? [],
+    ended: (reason) => telemetry.heldCallEnded(name, reason),
+  });
+  const headers = new ToolHeaders();
+  const leased: LeasedSessions = new LeasedSessions(
+    { ...options, ...options.bridge },
+    {
+      ...parts,
+      headers,
+      held,
+      attributes: false,
+      others: () => sessions.size,
+      open: (_call, ended) => {
+        const started = starter.start(ended);
+        if (started instanceof GatewayError) return started;
+        const { peer, launched } = started;
+        return { peer, listen: ignore, end: () => void launched.stop(STOP_MS) };
+      },
+      toldOf: (call) => [identityOf(call) ?? ''],
+      fieldsOf: () => [],
+      refused: ignore,
+      ended: (reason) => telemetry.bridgeSessionEnded(name, reason),
+    },
+  );
+  const sessions: Sessions = new Sessions(options, { ...parts, seal: deps.seal, starter, supervisor, others: () => leased.size });
+  const modern = new ModernClients(supervisor, {
+    ...parts,
+    headers,
+    leased,
+    version,
+    start_timeout_ms,
+    stateOf: (call) => held.sealAsked(call),
+  });
   let sweep: Timer | undefined;
   let stopped = false;
 
@@ -84,6 +138,8 @@ export function createPeerRuntime(options: PeerRuntimeOptions, deps: PeerRuntime
         children: alive.length,
         sessions: sessions.size,
         calls: alive.reduce((sum, { peer }) => sum + peer.pending, supervisor.waiting),
+        leased: leased.size,
+        held: held.size,
         pids: alive.flatMap(({ launched: { pid } }) => (pid === undefined ? [] : [pid])),
       };
     },
@@ -102,6 +158,7 @@ export function createPeerRuntime(options: PeerRuntimeOptions, deps: PeerRuntime
       stopped = true;
       sweep?.cancel();
       supervisor.close();
+      leased.close();
       sessions.close(deadline_ms);
       await starter.close(deadline_ms);
     },
@@ -109,3 +166,7 @@ export function createPeerRuntime(options: PeerRuntimeOptions, deps: PeerRuntime
 }
 
 const SWEEP_MS = 1000;
+/** How long the server of an ended session has to end by itself. */
+const STOP_MS = 3000;
+
+function ignore(): void {}

@@ -19,7 +19,7 @@ export interface PendingRequest {
 export interface Audience {
   /** `about`: it came in the exchange of this request of ours, where requests have exchanges of their own. */
   request(line: Uint8Array, envelope: Envelope, about?: number): void;
-  notification(line: Uint8Array, envelope: Envelope): void;
+  notification(line: Uint8Array, envelope: Envelope, about?: number): void;
 }
 
 /** Why a line of a peer was dropped. A closed set: it is a metric label. */

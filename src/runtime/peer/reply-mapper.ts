@@ -1,8 +1,10 @@
 import type { AnswerOutcome, Call } from '../../contract/runtime.js';
-import { type Edit, isObjectAt, type Member, memberAt, memberOf, membersOf, splice } from '../../wire/edit.js';
-import { SERVER_INFO_KEY, SUBSCRIPTION_KEY } from '../../wire/rpc.js';
+import { CODES } from '../../errors/codes.js';
+import { type Edit, isListAt, isObjectAt, itemsOf, type Member, memberAt, memberOf, membersOf, splice } from '../../wire/edit.js';
+import { errorObject, errorResponseText, resultText, SERVER_INFO_KEY, SUBSCRIPTION_KEY } from '../../wire/rpc.js';
 import { skipSpace } from '../../wire/skip.js';
 import { toRaw } from '../../wire/text.js';
+import { askableOf } from './askable.js';
 import type { Handshake } from './handshake.js';
 import type { Response } from './incoming.js';
 
@@ -20,11 +22,14 @@ export const tellAsIs: ReplyMapper = (call, line, response) => {
 
 /**
  * Tells a legacy server's answers to modern clients (MCP 2026-07-28, Base "Results", Caching, Resources "Error Handling"): results get
- * `resultType`, where the revision wants them caching hints, and who answered; -32002 for a missing resource becomes -32602.
- * Everything else stays as the server wrote it.
+ * `resultType`, where the revision wants them caching hints, and who answered; -32002 for a missing resource becomes -32602; -32042, which sends
+ * the user to a URL before the call can be made, becomes `input_required`, or -32021 for a client that cannot open one. Everything else stays as the server wrote it.
+ * `stateOf` seals what the client comes back with.
  */
-export function bridgedReplyMapper({ server_info }: Handshake): ReplyMapper {
+export function bridgedReplyMapper({ server_info }: Handshake, stateOf: (call: Call) => string): ReplyMapper {
   return (call, line, { outcome, rpc_code }) => {
+    const sent = rpc_code === URL_FIRST ? sentTo(call, line, stateOf) : undefined;
+    if (sent !== undefined) return sent;
     const edits: Edit[] = [];
     let code = rpc_code;
     for (const member of membersOf(line, skipSpace(line, 0))) {
@@ -40,6 +45,28 @@ export function bridgedReplyMapper({ server_info }: Handshake): ReplyMapper {
     }
     return { status: modernStatus(code), body: splice(line, edits), outcome, rpc_code: code };
   };
+}
+
+/** MCP 2025-11-25, "URL Elicitation Required Error". */
+const URL_FIRST = -32042;
+
+/** The result that asks for what a -32042 names. Undefined: it names nothing that a client could be asked. */
+function sentTo(call: Call, line: Uint8Array, stateOf: (call: Call) => string): Reply | undefined {
+  const given = memberAt(line, 'error', 'data', 'elicitations');
+  const asked = askableOf(call);
+  if (given === undefined || !isListAt(line, given.value) || asked === undefined) return undefined;
+  const questions = itemsOf(line, given.value).map(({ from }, index) => {
+    const kept = isObjectAt(line, from) ? membersOf(line, from).filter(({ key }) => key !== 'elicitationId') : [];
+    return `"q${index + 1}":{"method":"elicitation/create","params":{${kept.map(({ from, to }) => toRaw(line, from, to)).join(',')}}}`;
+  });
+  if (questions.length === 0) return undefined;
+  const id = call.id as string;
+  if (asked.capabilities.elicitation?.url === undefined) {
+    const error = errorObject(-32021, CODES.MISSING_CAPABILITY.message, { requiredCapabilities: { elicitation: { url: {} } } });
+    return { status: 400, body: Buffer.from(errorResponseText(id, error)), outcome: 'rpc_error', rpc_code: -32021 };
+  }
+  const result = `{"resultType":"input_required","inputRequests":{${questions.join(',')}},"requestState":"${stateOf(call)}"}`;
+  return { status: 200, body: Buffer.from(resultText(id, result)), outcome: 'ok', rpc_code: undefined };
 }
 
 const NO_RESOURCE = -32002;

@@ -23,6 +23,8 @@ export interface SessionsDeps extends SessionParts {
   readonly seal: SessionSeal;
   readonly starter: Spawner;
   readonly supervisor: Supervisor;
+  /** Sessions of another kind that count against `max_sessions`. */
+  others(): number;
 }
 
 /** The legacy sessions of one runtime: each has its own peer, and an id that is valid for its route and caller only. */
@@ -156,7 +158,7 @@ export class Sessions {
   #room(caller: string): boolean {
     const { max_sessions, max_sessions_per_caller } = this.#options;
     if (caller !== '' && this.#count(caller) >= max_sessions_per_caller && !this.#evict(caller)) return false;
-    return this.#all.size < max_sessions || this.#evict(undefined);
+    return this.#all.size + this.#deps.others() < max_sessions || this.#evict(undefined);
   }
 
   #count(caller: string): number {

@@ -7,8 +7,7 @@ import type { PipeEnd } from '../../transport/process-handle.js';
 import { startChild } from '../../transport/stdio-child.js';
 import type { SessionSeal } from '../shared/session-seal.js';
 import type { JunkReason } from './peer.js';
-import { createPeerRuntime, type PeerRuntime } from './peer-runtime.js';
-import type { EraOptions } from './supervisor.js';
+import { createPeerRuntime, type PeerBridgeOptions, type PeerRuntime } from './peer-runtime.js';
 
 export interface StdioOptions {
   /** Config name. */
@@ -29,7 +28,7 @@ export interface StdioOptions {
   readonly max_line_bytes: number;
   /** What the gateway tells servers of itself. */
   readonly version: string;
-  readonly bridge: EraOptions;
+  readonly bridge: PeerBridgeOptions;
 }
 
 export interface StdioDeps {
@@ -37,6 +36,8 @@ export interface StdioDeps {
   readonly clock: Clock;
   readonly telemetry: Telemetry;
   readonly seal: SessionSeal;
+  /** As `listener.sessions.keys`; default none. */
+  readonly state_keys?: readonly string[] | undefined;
   readonly host: ProcessHost;
   /** Told for each line of a child that was dropped. */
   junk(reason: JunkReason): void;

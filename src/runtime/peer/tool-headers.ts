@@ -12,9 +12,16 @@ import type { Peer } from './peer.js';
  */
 export class ToolHeaders {
   readonly #known = new Map<string, readonly ParamHeader[]>();
+  #asked_ms = Number.NEGATIVE_INFINITY;
+
+  /** As `ask`, unless the tools were asked for in the last minute. */
+  askOnce(peer: Peer, clock: Clock, params: string): void {
+    if (clock.mono_ms() - this.#asked_ms >= FRESH_MS) this.ask(peer, clock, params);
+  }
 
   /** Asks for the tools, page by page. `params`: JSON text of an object without a cursor. What the server does not answer is not known; `told` runs at the end. */
   ask(peer: Peer, clock: Clock, params: string, told?: () => void): void {
+    this.#asked_ms = clock.mono_ms();
     const page = (cursor: unknown, left: number): void => {
       const asked = cursor === undefined ? params : JSON.stringify({ ...(JSON.parse(params) as object), cursor });
       ask(peer, clock, 'tools/list', asked, ASK_MS, (reply) => {
@@ -68,6 +75,7 @@ function argumentsOf({ body }: Call): Readonly<Record<string, unknown>> {
   return isObject(given) ? given : {};
 }
 
+const FRESH_MS = 60_000;
 const ASK_MS = 10_000;
 const MAX_PAGES = 20;
 const MAX_TOOLS = 1000;

@@ -5,9 +5,8 @@ import type { Transport } from '../../contract/transport.js';
 import type { PipeEnd } from '../../transport/process-handle.js';
 import type { SessionSeal } from '../shared/session-seal.js';
 import type { JunkReason } from './peer.js';
-import { createPeerRuntime, type PeerRuntime } from './peer-runtime.js';
+import { createPeerRuntime, type PeerBridgeOptions, type PeerRuntime } from './peer-runtime.js';
 import type { SessionsOptions } from './sessions.js';
-import type { EraOptions } from './supervisor.js';
 import { TransportPipe } from './transport-pipe.js';
 
 export interface TransportRuntimeOptions extends SessionsOptions {
@@ -19,7 +18,7 @@ export interface TransportRuntimeOptions extends SessionsOptions {
   readonly max_message_bytes: number;
   /** What the gateway tells servers of itself. */
   readonly version: string;
-  readonly bridge: EraOptions;
+  readonly bridge: PeerBridgeOptions;
 }
 
 export interface TransportRuntimeDeps {
@@ -27,6 +26,8 @@ export interface TransportRuntimeDeps {
   readonly clock: Clock;
   readonly telemetry: Telemetry;
   readonly seal: SessionSeal;
+  /** As `listener.sessions.keys`; default none. */
+  readonly state_keys?: readonly string[] | undefined;
   /** Makes one transport, not started. */
   open(): Promise<Transport>;
   junk(reason: JunkReason): void;

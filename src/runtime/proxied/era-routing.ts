@@ -12,7 +12,8 @@ import { discoverParams } from '../peer/handshake.js';
 import type { HeldCall } from '../peer/held-call.js';
 import { HeldCalls, type HeldCallsOptions } from '../peer/held-calls.js';
 import { HttpPipe } from '../peer/http-pipe.js';
-import { HttpSessions, type HttpSessionsOptions } from '../peer/http-sessions.js';
+import type { Lease } from '../peer/leased-session.js';
+import { LeasedSessions, type LeasedSessionsOptions } from '../peer/leased-sessions.js';
 import { Peer } from '../peer/peer.js';
 import { ToolHeaders } from '../peer/tool-headers.js';
 import { forwardedIdentity } from '../shared/forwarded-identity.js';
@@ -21,7 +22,10 @@ import type { ToolsLearner } from '../shared/tools-learner.js';
 import { FirstInitialize } from './first-initialize.js';
 import { type QueuedSenderParts, QueuedSenders } from './queued-sender.js';
 
-export interface EraRoutingOptions extends EraBookOptions, HeldCallsOptions, Pick<HttpSessionsOptions, 'max_sessions' | 'session_idle_ms'> {
+export interface EraRoutingOptions
+  extends EraBookOptions,
+    HeldCallsOptions,
+    Pick<LeasedSessionsOptions, 'max_sessions' | 'max_sessions_per_caller' | 'session_idle_ms'> {
   /** Config name of the runtime. */
   readonly name: string;
   readonly max_event_bytes: number;
@@ -44,12 +48,13 @@ export interface EraRoutingDeps {
  */
 export class EraRouting {
   readonly book: EraBook;
-  readonly #sessions: HttpSessions;
+  readonly #sessions: LeasedSessions;
   readonly #held: HeldCalls<HeldCall>;
   readonly #bridged: BridgedSessions;
   readonly #senders: QueuedSenders;
   readonly #max_event_bytes: number;
   readonly #clock: Clock;
+  readonly #questionRefused: (method: string) => void;
 
   constructor(options: EraRoutingOptions, deps: EraRoutingDeps, parts: QueuedSenderParts) {
     const { name, max_event_bytes } = options;
@@ -57,20 +62,26 @@ export class EraRouting {
     this.#senders = new QueuedSenders(parts);
     this.#max_event_bytes = max_event_bytes;
     this.#clock = clock;
+    this.#questionRefused = (method) => telemetry.questionRefused(name, method);
     this.book = new EraBook(options, {
       clock,
       log: deps.log,
       probe: (told) => {
-        const peer = this.#probePeer(clock);
+        const peer = this.#open(PROBER, modernFields('server/discover', undefined));
         ask(peer, clock, 'server/discover', discoverParams(version), PROBE_MS, (reply) => {
           peer.close('DRAINING');
           if (reply.kind === 'answered') told(verdictOf(reply.line, reply.response));
-          else told(reply.kind === 'lost' && reply.code === 'UPSTREAM_ANSWER' ? 'legacy' : undefined);
+          else if (reply.kind === 'timeout') told(undefined);
+          else told(reply.code === 'UPSTREAM_ANSWER' ? 'legacy' : undefined, reply.code === 'UPSTREAM_REFUSED');
         });
         return () => peer.close('DRAINING');
       },
       probed: (outcome) => telemetry.eraProbed(name, outcome),
-      flipped: () => telemetry.eraFlipped(name),
+      flipped: (era) => {
+        telemetry.eraFlipped(name);
+        if (era === 'modern') this.#sessions.leave();
+        else this.#bridged.close();
+      },
     });
     this.#held = new HeldCalls<HeldCall>(options, {
       clock,
@@ -84,23 +95,25 @@ export class EraRouting {
         clock,
         tools,
         headers,
-        open: (call, method, stream) => this.#openModern(call, method, stream),
+        open: (call, method, stream) => this.#open(callerOf(call), fieldsAbout(call, method), stream),
         fieldsOf: (call) => [...modernFields(call.method, call.name), ...headers.fieldsOf(call), ...traceFields(call)],
         doubted: () => this.book.doubt(),
       },
     );
-    this.#sessions = new HttpSessions(
-      { ...options, version, start_timeout_ms: START_MS, max_pending: MAX_PENDING, max_message_bytes: max_event_bytes },
+    this.#sessions = new LeasedSessions(
+      { ...options, version, start_timeout_ms: START_MS },
       {
         clock,
         tools,
-        senderOf: (caller) => this.#senders.of(caller),
-        identityOf: (call) => identityFields(call),
-        fieldsOf: callFields,
+        headers: new ToolHeaders(),
         held: this.#held,
-        questionRefused: (method) => telemetry.questionRefused(name, method),
+        attributes: true,
+        open: (call) => this.#lease(call),
+        toldOf: identityFields,
+        identityOf: () => undefined,
+        fieldsOf: callFields,
+        refused: () => this.book.sessionRefused(),
         ended: (reason) => telemetry.bridgeSessionEnded(name, reason),
-        sessionRefused: () => this.book.sessionRefused(),
       },
     );
   }
@@ -120,6 +133,8 @@ export class EraRouting {
 
   /** Serves a modern call of which it is not certain that it may go on as it is; `pass` sends it on so. */
   route(call: Call, exchange: Exchange, pass: () => void): void {
+    if (this.#held.size > 0 && call.body.includes('"requestState"') && this.#sessions.resumes(call, exchange)) return;
+    if (this.book.passes) return pass();
     let leave = (): void => undefined;
     exchange.onCancel(() => leave());
     leave = this.book.resolve((bridged) => {
@@ -156,25 +171,26 @@ export class EraRouting {
     this.#bridged.close();
   }
 
-  #openModern(call: Call, method: string | undefined, stream: boolean): Peer {
-    const caller = callerKey(call.identity, call.head.peer.client_address);
-    const pipe = new HttpPipe({
+  #lease(call: Call): Lease {
+    const pipe = this.#pipe(callerOf(call), identityFields(call));
+    return { peer: this.#peer(pipe), listen: () => pipe.listen(), end: ignore };
+  }
+
+  #open(caller: string, fields: readonly string[], stream = false): Peer {
+    return this.#peer(this.#pipe(caller, fields, stream));
+  }
+
+  #pipe(caller: string, fields: readonly string[], stream = false): HttpPipe {
+    return new HttpPipe({
       sender: this.#senders.of(caller, stream),
       clock: this.#clock,
       max_message_bytes: this.#max_event_bytes,
-      fields: method === undefined ? identityFields(call) : [...identityFields(call), ...modernFields(method, undefined)],
+      fields,
     });
-    return new Peer(pipe, { max_pending: MAX_PENDING, junk: ignore, refused: ignore, ended: ignore });
   }
 
-  #probePeer(clock: Clock): Peer {
-    const pipe = new HttpPipe({
-      sender: this.#senders.of(PROBER),
-      clock,
-      max_message_bytes: this.#max_event_bytes,
-      fields: modernFields('server/discover', undefined),
-    });
-    return new Peer(pipe, { max_pending: 1, junk: ignore, refused: ignore, ended: ignore });
+  #peer(pipe: HttpPipe): Peer {
+    return new Peer(pipe, { max_pending: MAX_PENDING, junk: ignore, refused: (method) => this.#questionRefused(method), ended: ignore });
   }
 }
 
@@ -187,6 +203,13 @@ const MAX_PENDING = 1_024;
 const MAX_BRIDGED = 4_096;
 /** Messages that a client may send without a session. */
 const BARE: ReadonlySet<string> = new Set(['request', 'notification', 'response']);
+
+const callerOf = ({ identity, head }: Call): string => callerKey(identity, head.peer.client_address);
+
+/** Fields of all that goes to a modern server for one caller; `method`: of every message alike. */
+function fieldsAbout(call: Call, method: string | undefined): readonly string[] {
+  return method === undefined ? identityFields(call) : [...identityFields(call), ...modernFields(method, undefined)];
+}
 
 function identityFields({ identity, route }: Call): readonly string[] {
   const name = route.forward_identity_header;

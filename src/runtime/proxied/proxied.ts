@@ -11,7 +11,7 @@ import type { OpenSession, ProxiedParts } from '../answer/answer.js';
 import type { EraBookOptions, EraProtocol } from '../era/era-book.js';
 import type { Verdict } from '../era/verdict.js';
 import type { HeldCallsOptions } from '../peer/held-calls.js';
-import type { HttpSessionsOptions } from '../peer/http-sessions.js';
+import type { LeasedSessionsOptions } from '../peer/leased-sessions.js';
 import { BoundTasks } from '../shared/bound-tasks.js';
 import { forwardedIdentity } from '../shared/forwarded-identity.js';
 import { fieldLines, fixedHeads, requestHeaders } from '../shared/request-headers.js';
@@ -58,7 +58,7 @@ export interface ProxiedOptions {
 export interface ProxiedBridgeOptions
   extends Omit<EraBookOptions, 'protocol'>,
     HeldCallsOptions,
-    Pick<HttpSessionsOptions, 'max_sessions' | 'session_idle_ms'> {}
+    Pick<LeasedSessionsOptions, 'max_sessions' | 'max_sessions_per_caller' | 'session_idle_ms'> {}
 
 export interface ProxiedDeps {
   readonly log: Log;
@@ -218,7 +218,7 @@ export function createProxied(options: ProxiedOptions, deps: ProxiedDeps): Proxi
     handle(call, exchange) {
       if (exchange.ended) return;
       if (health === 'stopped') return exchange.fail(new GatewayError('DRAINING'));
-      if (era !== undefined && call.era === 'modern' && !era.book.passes)
+      if (era !== undefined && call.era === 'modern' && (!era.book.passes || era.held > 0))
         return era.route(call, exchange, () => fly(call, exchange, undefined));
       const session = sessionOf(call, seal);
       if (session instanceof GatewayError) {

@@ -139,7 +139,7 @@ describe('the bridged teller', () => {
   const tell = (method: string, line: string) => {
     const response = readIncoming(bytes(line));
     assert.ok(response.kind === 'response');
-    const told = bridgedReplyMapper(handshake)({ ...modernCall(method), id: '"c"' }, bytes(line), response);
+    const told = bridgedReplyMapper(handshake, () => 'state')({ ...modernCall(method), id: '"c"' }, bytes(line), response);
     return told === undefined ? undefined : [told.status, told.rpc_code, Buffer.from(told.body).toString()];
   };
   const info = '"io.modelcontextprotocol/serverInfo":{"name":"s","version":"1"}';

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { existsSync, readFileSync } from 'node:fs';
 import { afterEach, describe, it } from 'node:test';
 import { folderWith } from '../../support/config-files.js';
-import { delay, fields, legacyCall, modernCall } from '../../support/proxied-bench.js';
+import { delay, fields, legacyCall, modernCall, PEER_BRIDGE } from '../../support/proxied-bench.js';
 import { closeBenches, eventsOf, FIXTURE, isAlive, messageOf, openStdio, type StdioBench, textOf } from '../../support/stdio/bench.js';
 
 const folders: ReturnType<typeof folderWith>[] = [];
@@ -48,7 +48,7 @@ describe('stdio: the era of a child', () => {
     ['fragile', 5000],
   ] as const)
     it(`one that is ${mode} after server/discover is started again, greeted with initialize, and not asked again`, async () => {
-      const { bench, pids } = await counted(mode, { bridge: { probe_timeout_ms, era_ttl_ms: 300_000 } });
+      const { bench, pids } = await counted(mode, { bridge: { ...PEER_BRIDGE, probe_timeout_ms, era_ttl_ms: 300_000 } });
       const session = await bench.session();
       assert.equal(textOf(await bench.tool('count').done), '1', 'a modern client, bridged');
       assert.equal(textOf(await session.tool('count').done), '1');
@@ -63,7 +63,10 @@ describe('stdio: the era of a child', () => {
     });
 
   it('with room for one child only, the next takes the place of the one that was asked', async () => {
-    const { bench, pids } = await counted('silent', { max_children: 1, bridge: { probe_timeout_ms: 300, era_ttl_ms: 300_000 } });
+    const { bench, pids } = await counted('silent', {
+      max_children: 1,
+      bridge: { ...PEER_BRIDGE, probe_timeout_ms: 300, era_ttl_ms: 300_000 },
+    });
     let text = '';
     for (let i = 0; i < 100 && text !== '1'; i++) {
       text = textOf(await bench.tool('count').done);
@@ -73,7 +76,7 @@ describe('stdio: the era of a child', () => {
   });
 
   it('a legacy verdict is asked for again of the next process', async () => {
-    const { bench, pids } = await counted('fragile', { bridge: { probe_timeout_ms: 5000, era_ttl_ms: 1 } });
+    const { bench, pids } = await counted('fragile', { bridge: { ...PEER_BRIDGE, probe_timeout_ms: 5000, era_ttl_ms: 1 } });
     assert.equal(textOf(await bench.tool('count').done), '1');
     assert.equal((await bench.tool('crash').done).error?.code, 'UPSTREAM_ENDED');
     for (let i = 0; i < 300 && pids().length < 4; i++) await delay(20);
@@ -212,7 +215,10 @@ describe('stdio: a call that ends while its child starts', () => {
   });
 
   it('a child that never answers is called broken after start_timeout_ms, whether somebody waits or not', async () => {
-    const { bench } = await counted('mute', { start_timeout_ms: 600, bridge: { probe_timeout_ms: 100, era_ttl_ms: 300_000 } });
+    const { bench } = await counted('mute', {
+      start_timeout_ms: 600,
+      bridge: { ...PEER_BRIDGE, probe_timeout_ms: 100, era_ttl_ms: 300_000 },
+    });
     await delay(200);
     const left = bench.send(legacyCall('initialize', INIT));
     left.cancel('client');

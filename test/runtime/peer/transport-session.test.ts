@@ -6,7 +6,7 @@ import { createSessionSeal } from '../../../src/runtime/shared/session-seal.js';
 import { makeLog } from '../../../src/testing.js';
 import { until } from '../../support/e2e/until.js';
 import { createFakeExchange } from '../../support/fake-exchange.js';
-import { createTold, fields, legacyBare, legacyCall, realClock } from '../../support/proxied-bench.js';
+import { createTold, fields, legacyBare, legacyCall, PEER_BRIDGE, realClock } from '../../support/proxied-bench.js';
 
 /** A legacy server behind a transport of one answer a message; a tool call is answered with this HTTP status. */
 function open(status: number, session_id: string | undefined) {
@@ -39,7 +39,7 @@ function open(status: number, session_id: string | undefined) {
       max_sessions: 4,
       max_sessions_per_caller: 4,
       idle_ttl_ms: 60_000,
-      bridge: { probe_timeout_ms: 5000, era_ttl_ms: 300_000 },
+      bridge: PEER_BRIDGE,
       version: '1',
     },
     {

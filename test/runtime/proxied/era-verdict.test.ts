@@ -4,19 +4,9 @@ import { afterEach, beforeEach, describe, it } from 'node:test';
 import type { ProxiedOptions } from '../../../src/runtime/proxied/proxied.js';
 import { until as untilNamed } from '../../support/e2e/until.js';
 import { type LegacyUpstream, type Message, startLegacyUpstream } from '../../support/legacy-upstream.js';
-import { modernCall, openProxied, type ProxiedBench } from '../../support/proxied-bench.js';
+import { BRIDGE, modernCall, openProxied, type ProxiedBench } from '../../support/proxied-bench.js';
 
 const until = (done: () => boolean): Promise<void> => untilNamed(done.toString(), done);
-
-const BRIDGE = {
-  probe_timeout_ms: 5_000,
-  era_ttl_ms: 300_000,
-  max_sessions: 256,
-  session_idle_ms: 300_000,
-  max_held: 1024,
-  max_held_per_caller: 16,
-  hold_ttl_ms: 300_000,
-};
 
 describe('proxied: a verdict of the era that turns out wrong', () => {
   let upstream: LegacyUpstream;

@@ -5,18 +5,9 @@ import type { Call } from '../../../src/contract/runtime.js';
 import { until as untilNamed } from '../../support/e2e/until.js';
 import type { FakeExchange } from '../../support/fake-exchange.js';
 import { event, type LegacyUpstream, type Message, startLegacyUpstream } from '../../support/legacy-upstream.js';
-import { type CallInit, modernCall, openProxied, type ProxiedBench } from '../../support/proxied-bench.js';
+import { BRIDGE, type CallInit, modernCall, openProxied, type ProxiedBench } from '../../support/proxied-bench.js';
 
 const until = (done: () => boolean | Promise<boolean>): Promise<void> => untilNamed(done.toString(), done);
-const BRIDGE = {
-  probe_timeout_ms: 5_000,
-  era_ttl_ms: 300_000,
-  max_sessions: 256,
-  session_idle_ms: 300_000,
-  max_held: 1024,
-  max_held_per_caller: 16,
-  hold_ttl_ms: 300_000,
-};
 const ALICE = { identity: { principal: 'alice' } };
 const FORM = { message: 'Who?', requestedSchema: { type: 'object', properties: {} } };
 

@@ -4,19 +4,9 @@ import type { ProxiedOptions } from '../../../src/runtime/proxied/proxied.js';
 import { until as untilNamed } from '../../support/e2e/until.js';
 import type { FakeExchange } from '../../support/fake-exchange.js';
 import { event, type LegacyUpstream, startLegacyUpstream } from '../../support/legacy-upstream.js';
-import { type CallInit, modernCall, openProxied, type ProxiedBench } from '../../support/proxied-bench.js';
+import { BRIDGE, type CallInit, modernCall, openProxied, type ProxiedBench } from '../../support/proxied-bench.js';
 
 const until = (done: () => boolean | Promise<boolean>): Promise<void> => untilNamed(done.toString(), done);
-
-const BRIDGE = {
-  probe_timeout_ms: 5_000,
-  era_ttl_ms: 300_000,
-  max_sessions: 256,
-  session_idle_ms: 300_000,
-  max_held: 1024,
-  max_held_per_caller: 16,
-  hold_ttl_ms: 300_000,
-};
 
 describe('proxied: modern clients of a legacy server', () => {
   let upstream: LegacyUpstream;

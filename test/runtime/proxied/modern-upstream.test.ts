@@ -6,19 +6,10 @@ import { until as untilNamed } from '../../support/e2e/until.js';
 import type { FakeExchange, FakeExchangeInit } from '../../support/fake-exchange.js';
 import { event, type Message } from '../../support/legacy-upstream.js';
 import { type ModernUpstream, startModernUpstream } from '../../support/modern-upstream.js';
-import { type CallInit, fields, legacyBare, legacyCall, openProxied, type ProxiedBench } from '../../support/proxied-bench.js';
+import { BRIDGE, type CallInit, fields, legacyBare, legacyCall, openProxied, type ProxiedBench } from '../../support/proxied-bench.js';
 
 const until = (done: () => boolean | Promise<boolean>): Promise<void> => untilNamed(done.toString(), done);
 
-const BRIDGE = {
-  probe_timeout_ms: 5_000,
-  era_ttl_ms: 300_000,
-  max_sessions: 256,
-  session_idle_ms: 300_000,
-  max_held: 1024,
-  max_held_per_caller: 16,
-  hold_ttl_ms: 300_000,
-};
 const ALL = { elicitation: { form: {}, url: {} }, sampling: { tools: {} }, roots: {} };
 
 type Answer = Record<string, unknown> & { readonly result?: Record<string, unknown>; readonly error?: Record<string, unknown> };

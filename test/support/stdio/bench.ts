@@ -5,7 +5,7 @@ import { createStdio, type StdioOptions } from '../../../src/runtime/peer/stdio.
 import { createSessionSeal } from '../../../src/runtime/shared/session-seal.js';
 import { makeLog, type TestLog } from '../../../src/testing.js';
 import { createFakeExchange, type FakeAnswer, type FakeExchange, type FakeExchangeInit } from '../fake-exchange.js';
-import { type CallInit, createTold, delay, fields, legacyCall, modernCall, realClock } from '../proxied-bench.js';
+import { type CallInit, createTold, delay, fields, legacyCall, modernCall, PEER_BRIDGE, realClock } from '../proxied-bench.js';
 import { repositoryPath } from '../repository.js';
 
 /** The built fixture server. */
@@ -75,7 +75,7 @@ export async function openStdio(
       start_timeout_ms: 10_000,
       max_line_bytes: 2_000_000,
       version: '0',
-      bridge: { probe_timeout_ms: 5000, era_ttl_ms: 300_000 },
+      bridge: PEER_BRIDGE,
       ...options,
     },
     {
