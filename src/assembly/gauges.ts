@@ -49,13 +49,19 @@ export function declareGauges(metrics: Metrics, listener: Listener, runtimes: ()
     }),
   );
   metrics.gauge('bridge_sessions', '', ['runtime'], () =>
-    live().flatMap((runtime) => ('era' in runtime ? [{ value: runtime.era.sessions, labels: { runtime: runtime.name } }] : [])),
+    live().flatMap((runtime) => {
+      const value = 'era' in runtime ? runtime.era.sessions : 'peers' in runtime ? runtime.peers.leased : undefined;
+      return value === undefined ? [] : [{ value, labels: { runtime: runtime.name } }];
+    }),
   );
   metrics.gauge('bridged_sessions', '', ['runtime'], () =>
     live().flatMap((runtime) => ('era' in runtime ? [{ value: runtime.era.bridged, labels: { runtime: runtime.name } }] : [])),
   );
   metrics.gauge('held_calls', '', ['runtime'], () =>
-    live().flatMap((runtime) => ('era' in runtime ? [{ value: runtime.era.held, labels: { runtime: runtime.name } }] : [])),
+    live().flatMap((runtime) => {
+      const value = 'era' in runtime ? runtime.era.held : 'peers' in runtime ? runtime.peers.held : undefined;
+      return value === undefined ? [] : [{ value, labels: { runtime: runtime.name } }];
+    }),
   );
   const executors = (key: 'running' | 'queued' | 'orphaned') => () =>
     live().flatMap((runtime) => ('load' in runtime ? [{ value: runtime.load[key], labels: { runtime: runtime.name } }] : []));

@@ -173,11 +173,12 @@ describe('command line', () => {
         connection_max_age_ms: 300_000,
         max_waiting: 256,
         max_event_bytes: 8_000_000,
-        protocol: 'as_is',
+        protocol: 'auto',
         bridge: {
           probe_timeout_ms: 5000,
           era_ttl_ms: 300_000,
           max_sessions: 256,
+          max_sessions_per_caller: 8,
           session_idle_ms: 300_000,
           max_held: 1024,
           max_held_per_caller: 16,

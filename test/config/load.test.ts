@@ -72,11 +72,12 @@ describe('loadConfig', () => {
           max_waiting: 256,
           tasks: 'bind',
           max_event_bytes: 8_000_000,
-          protocol: 'as_is',
+          protocol: 'auto',
           bridge: {
             probe_timeout_ms: 5000,
             era_ttl_ms: 300_000,
             max_sessions: 256,
+            max_sessions_per_caller: 8,
             session_idle_ms: 300_000,
             max_held: 1024,
             max_held_per_caller: 16,

@@ -160,7 +160,7 @@ describe('doctor at the routes', () => {
 
   it('tells eras that the server behind does not speak, and fails when it speaks none', async () => {
     const routes = [{ path: '/mcp', public: true, runtime: 'old' }];
-    const old = await check({ runtimes: { old: { kind: 'proxied', url: `${legacy.url}/mcp` } }, routes });
+    const old = await check({ runtimes: { old: { kind: 'proxied', url: `${legacy.url}/mcp`, protocol: 'as_is' } }, routes });
     assert.deepEqual(old.slice(2), [
       'ok route /mcp modern: the server behind does not speak this era',
       'ok route /mcp legacy: old 1\u001b[2J speaks 2025-11-25',

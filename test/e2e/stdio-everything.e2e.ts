@@ -60,14 +60,18 @@ for (const [name, open] of [...LEGACY, ...MODERN])
       }
     });
 
-    it(modern ? 'is not asked, and keeps no session' : 'is asked by the server, hears its notices, and ends its session', {
+    it(modern ? 'is asked by the server, and keeps no session' : 'is asked by the server, hears its notices, and ends its session', {
       timeout: 40_000,
     }, async () => {
       const client = await open(url);
       try {
         if (modern) {
           assert.equal(client.session, undefined);
-          assert.ok(!(await client.tools()).includes('trigger-sampling-request'));
+          assert.match(await client.call('trigger-sampling-request', { prompt: 'a prompt', maxTokens: 20 }), /sampled text/);
+          assert.match(await client.call('get-roots-list'), /e2e root/);
+          assert.match(await client.call('trigger-elicitation-request'), /e2e caller/);
+          await until('no call is held', async () => (await gateway.metric('portcullis_held_calls')) === 0);
+          await until('no session is left', async () => (await gateway.metric('portcullis_bridge_sessions')) === 0);
           return;
         }
         await until('tools that need a capability', async () => (await client.tools()).includes('get-roots-list'));

@@ -20,8 +20,8 @@ before(async () => {
   gateway = await running({
     gates: { key: { use: 'api-key', options: { keys: [{ name: 'probe', sha256: createHash('sha256').update(KEY).digest('hex') }] } } },
     runtimes: {
-      server: { kind: 'proxied', url: `${upstream.url}/mcp`, headers: { 'x-internal': 'THE-SECRET' } },
-      gone: { kind: 'proxied', url: 'http://127.0.0.1:1/mcp' },
+      server: { kind: 'proxied', protocol: 'as_is', url: `${upstream.url}/mcp`, headers: { 'x-internal': 'THE-SECRET' } },
+      gone: { kind: 'proxied', protocol: 'as_is', url: 'http://127.0.0.1:1/mcp' },
       child: { kind: 'stdio', command: process.execPath, args: [FIXTURE, 'modern'] },
     },
     routes: [

@@ -67,20 +67,18 @@ export interface ProxiedBench {
 /** What a config that says nothing gives a runtime of HTTP. */
 export const SHARES = { connections: 1024, max_waiting: 256, connection_max_age_ms: 300_000 } as const;
 
-/** `bridge` as a config that says nothing has it. */
-export const BRIDGE: ProxiedBridgeOptions = {
+/** `bridge` of a server behind a pipe, as a config that says nothing has it. */
+export const PEER_BRIDGE: PeerBridgeOptions = {
   probe_timeout_ms: 5_000,
   era_ttl_ms: 300_000,
-  max_sessions: 256,
-  max_sessions_per_caller: 8,
   session_idle_ms: 300_000,
   max_held: 1024,
   max_held_per_caller: 16,
   hold_ttl_ms: 300_000,
 };
 
-/** The same of a server behind a pipe. */
-export const PEER_BRIDGE: PeerBridgeOptions = BRIDGE;
+/** The same over HTTP. */
+export const BRIDGE: ProxiedBridgeOptions = { ...PEER_BRIDGE, max_sessions: 256, max_sessions_per_caller: 8 };
 
 /** A started proxied runtime named `alpha`. The caller closes it. */
 export async function openProxied(

@@ -126,9 +126,9 @@ const ProxiedSchema = section(
       'Bytes of one upstream event, and of one upstream answer that has to be parsed. More are UPSTREAM_BROKEN.',
     ),
     protocol: choice(
-      ['as_is', 'auto', 'modern', 'legacy'],
-      'as_is',
-      'How calls reach a server of another protocol era than their client. as_is: every call goes on as its client wrote it; a client of both eras finds the one that the server speaks. auto: the gateway finds out what the server speaks. Modern clients of a legacy server are served over sessions of the gateway’s own: a question of the server (elicitation, sampling, roots) becomes a result of type input_required, and the client’s retry answers it. Legacy clients of a modern server are served by modern calls: what such a server wants to know first is asked of the client on the stream of its call. modern, legacy: the server speaks revisions of that era alone, and is not asked.',
+      ['auto', 'as_is', 'modern', 'legacy'],
+      'auto',
+      'How calls reach a server of another protocol era than their client. auto: the gateway finds out what the server speaks, and calls of the same era go on byte for byte. Modern clients of a legacy server are served over sessions of the gateway’s own: a question of the server (elicitation, sampling, roots) becomes a result of type input_required, and the client’s retry answers it. Legacy clients of a modern server are served by modern calls: what such a server wants to know first is asked of the client on the stream of its call. modern, legacy: the server speaks revisions of that era alone, and is not asked. as_is: every call goes on as its client wrote it, and a client of the other era is refused by the server.',
     ),
     bridge: httpBridge,
   },

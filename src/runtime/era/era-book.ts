@@ -19,6 +19,8 @@ export interface EraBookDeps {
   /** Asks the server which revisions it serves, once; undefined: its answer does not tell. `refused`: it wants another credential. Returns the way to give up. */
   probe(told: (verdict: Verdict | undefined, refused?: boolean) => void): () => void;
   probed(outcome: EraOutcome): void;
+  /** `passes` may be another. */
+  changed(): void;
   /** The server speaks this era from now on, after the other. */
   flipped(era: Verdict): void;
 }
@@ -47,8 +49,8 @@ export class EraBook {
   #refused_ms = Number.NEGATIVE_INFINITY;
   /** The last probe was refused. */
   #refused = false;
-  /** When a probe last ran into its timeout: a call does not wait for the next ones. */
-  #hung_ms = Number.NEGATIVE_INFINITY;
+  /** When a probe last told nothing: calls do not wait for the next ones. */
+  #mute_ms = Number.NEGATIVE_INFINITY;
   /** The server counts as legacy because it changes back and forth. */
   #mixed = false;
   #giveUp: (() => void) | undefined;
@@ -103,8 +105,8 @@ export class EraBook {
     } else if (this.#verdict === 'modern' || this.#closed) told(false);
     else {
       this.#probe();
-      const hangs = this.#deps.clock.mono_ms() - this.#hung_ms < HUNG_MS;
-      if (hangs || this.#giveUp === undefined) told(this.#verdict === 'legacy');
+      const mute = this.#deps.clock.mono_ms() - this.#mute_ms < MUTE_MS;
+      if (mute || this.#giveUp === undefined) told(this.#verdict === 'legacy');
       else this.#waiting.add(told);
     }
     return () => void this.#waiting.delete(told);
@@ -117,6 +119,7 @@ export class EraBook {
     this.#former = this.#verdict;
     this.#verdict = undefined;
     this.passes = false;
+    this.#deps.changed();
     this.#probe();
   }
 
@@ -146,13 +149,13 @@ export class EraBook {
       if (refused && !this.#refused)
         this.#deps.log.warn({}, 'the upstream refuses the gateway: its era is not known (check the headers of the runtime)');
       this.#refused = refused;
+      if (verdict === undefined) this.#mute_ms = this.#deps.clock.mono_ms();
       this.#deps.probed(verdict ?? 'inconclusive');
       this.#finish(verdict);
     };
     this.#giveUp = () => undefined;
     this.#late = this.#deps.clock.timer(this.#options.probe_timeout_ms, () => {
       this.#giveUp?.();
-      this.#hung_ms = this.#deps.clock.mono_ms();
       told(undefined);
     });
     const giveUp = this.#deps.probe(told);
@@ -188,6 +191,7 @@ export class EraBook {
     this.#former = undefined;
     this.#since_ms = now_ms;
     this.passes = taken === 'modern';
+    this.#deps.changed();
     if (before !== undefined && before !== verdict) this.#deps.flipped(taken);
   }
 }
@@ -195,4 +199,4 @@ export class EraBook {
 /** So long after an unfounded doubt there is no other: the errors of a modern server must not cost a probe each. */
 const UNFOUNDED_MS = 5_000;
 const MIXED_MS = 60_000;
-const HUNG_MS = 30_000;
+const MUTE_MS = 10_000;

@@ -20,6 +20,8 @@ export interface HeldCallsDeps {
   /** Secrets that replicas share; none: one of this process. */
   readonly keys: readonly string[];
   ended(reason: HeldEnd): void;
+  /** `size` is another. */
+  changed?(): void;
 }
 
 /** A call that can be held. */
@@ -65,6 +67,7 @@ export class HeldCalls<T extends Holdable> {
     held.name ??= randomBytes(16).toString('hex');
     this.#known.set(held.name, held);
     this.#held.set(held, caller);
+    this.#deps.changed?.();
     const text = Buffer.concat([this.#boot, Buffer.from(held.name, 'hex'), Buffer.from([round & 0xff])]);
     return this.#texts.seal(text, bindingOf(call), SEAL_MS);
   }
@@ -95,12 +98,14 @@ export class HeldCalls<T extends Holdable> {
 
   /** It waits no more. */
   release(held: T, reason: HeldEnd): void {
-    if (this.#held.delete(held)) this.#deps.ended(reason);
+    if (!this.#held.delete(held)) return;
+    this.#deps.ended(reason);
+    this.#deps.changed?.();
   }
 
   /** It is over. */
   forget(held: T): void {
-    this.#held.delete(held);
+    if (this.#held.delete(held)) this.#deps.changed?.();
     if (held.name !== undefined) this.#known.delete(held.name);
   }
 

@@ -95,7 +95,7 @@ export function createPeerRuntime(options: PeerRuntimeOptions, deps: PeerRuntime
   });
   const headers = new ToolHeaders();
   const leased: LeasedSessions = new LeasedSessions(
-    { ...options, ...options.bridge },
+    { ...options, session_idle_ms: options.bridge.session_idle_ms },
     {
       ...parts,
       headers,

@@ -48,6 +48,8 @@ export interface EraRoutingDeps {
  */
 export class EraRouting {
   readonly book: EraBook;
+  /** Modern calls go to the server as they are, and none of them can be a retry that is for the gateway. Read on each call. */
+  passes = false;
   readonly #sessions: LeasedSessions;
   readonly #held: HeldCalls<HeldCall>;
   readonly #bridged: BridgedSessions;
@@ -77,6 +79,7 @@ export class EraRouting {
         return () => peer.close('DRAINING');
       },
       probed: (outcome) => telemetry.eraProbed(name, outcome),
+      changed: () => this.#judge(),
       flipped: (era) => {
         telemetry.eraFlipped(name);
         if (era === 'modern') this.#sessions.leave();
@@ -87,7 +90,9 @@ export class EraRouting {
       clock,
       keys: deps.state_keys,
       ended: (reason) => telemetry.heldCallEnded(name, reason),
+      changed: () => this.#judge(),
     });
+    this.#judge();
     const headers = new ToolHeaders();
     this.#bridged = new BridgedSessions(
       { max_sessions: MAX_BRIDGED, version, keys: deps.state_keys },
@@ -129,6 +134,10 @@ export class EraRouting {
 
   get held(): number {
     return this.#held.size;
+  }
+
+  #judge(): void {
+    this.passes = this.book.passes && this.#held.size === 0;
   }
 
   /** Serves a modern call of which it is not certain that it may go on as it is; `pass` sends it on so. */

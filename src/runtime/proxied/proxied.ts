@@ -218,8 +218,7 @@ export function createProxied(options: ProxiedOptions, deps: ProxiedDeps): Proxi
     handle(call, exchange) {
       if (exchange.ended) return;
       if (health === 'stopped') return exchange.fail(new GatewayError('DRAINING'));
-      if (era !== undefined && call.era === 'modern' && (!era.book.passes || era.held > 0))
-        return era.route(call, exchange, () => fly(call, exchange, undefined));
+      if (era !== undefined && call.era === 'modern' && !era.passes) return era.route(call, exchange, () => fly(call, exchange, undefined));
       const session = sessionOf(call, seal);
       if (session instanceof GatewayError) {
         if (era === undefined || session.code !== 'SESSION_NOT_FOUND') exchange.fail(session);

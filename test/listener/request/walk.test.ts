@@ -32,6 +32,8 @@ const HEADERS = {
 };
 /** A timer's, which a busy machine runs within every call. */
 const SWEEP = 'listener/socket/sweep.ts';
+/** To the gateway, whose id is 1. */
+const DISCOVERED = '{"jsonrpc":"2.0","id":1,"result":{"supportedVersions":["2026-07-28"],"capabilities":{},"resultType":"complete"}}';
 const ANSWER = '{"jsonrpc":"2.0","id":7,"result":{"content":[],"resultType":"complete"}}';
 
 describe('the walk of a call through the files', () => {
@@ -57,9 +59,10 @@ function namedIn(text: string): Set<string> {
 /** The files below `src` with a function that runs for each warm call on a proxied route behind a gate. */
 async function filesOfOneCall(): Promise<string[]> {
   const upstream = createServer((incoming, response) => {
+    const answer = incoming.headers['mcp-method'] === 'server/discover' ? DISCOVERED : ANSWER;
     incoming
       .resume()
-      .on('end', () => response.writeHead(200, { 'content-type': 'application/json', 'content-length': ANSWER.length }).end(ANSWER));
+      .on('end', () => response.writeHead(200, { 'content-type': 'application/json', 'content-length': answer.length }).end(answer));
   }).listen(0, '127.0.0.1');
   await once(upstream, 'listening');
   const gateway = await createGateway({

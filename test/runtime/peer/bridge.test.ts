@@ -22,6 +22,7 @@ describe('modern clients of a legacy child', () => {
           prompts: { listChanged: true },
           resources: { subscribe: true, listChanged: true },
           completions: {},
+          logging: {},
         },
         instructions: 'Use\nit.',
         ttlMs: 0,
