@@ -35,7 +35,7 @@ listener: { host: 127.0.0.1, port: 0 }
 ops: { port: 0 }
 gates:
   key: { use: api-key, options: { keys: [{ name: one, sha256: ${sha256('key-one')} }, { name: two, sha256: ${sha256('key-two')} }] } }
-runtimes: { everything: { kind: proxied, url: "${tap.url}" } }
+runtimes: { everything: { kind: proxied, url: "${tap.url}", protocol: as_is } }
 routes: [{ path: /everything/mcp, gates: [key], runtime: everything }]
 `);
   url = `${gateway.url}/everything/mcp`;
