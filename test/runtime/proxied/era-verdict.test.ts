@@ -77,6 +77,78 @@ describe('proxied: a verdict of the era that turns out wrong', () => {
     });
     assert.match((await call()).body.toString(), /"as it is"/);
   });
+
+  it('calls that run or are held when the server becomes modern finish in their session; new ones go on as they are', async () => {
+    behind = 'legacy';
+    await open({ bridge: { ...BRIDGE, era_ttl_ms: 1 } });
+    let running: { readonly id: unknown; readonly response: ServerResponse } | undefined;
+    const own = upstream.special;
+    upstream.special = (message, response, request) => {
+      const inSession = request.headers['mcp-session-id'] !== undefined;
+      if (message.method === undefined && inSession)
+        running?.response.end(`data: {"jsonrpc":"2.0","id":${running.id},"result":{"held":true}}\n\n`);
+      if (message.method !== 'tools/call' || !inSession) return !inSession && own(message, response, request);
+      running = { id: message.id, response };
+      const ask = { jsonrpc: '2.0', id: 'q', method: 'roots/list' };
+      response.writeHead(200, { 'content-type': 'text/event-stream' }).write(`data: ${JSON.stringify(ask)}\n\n`);
+      return true;
+    };
+    const _meta = { 'io.modelcontextprotocol/clientCapabilities': { roots: {} } };
+    const alice = { identity: { principal: 'alice' } };
+    const asks = (more: object = {}) => bench.send(modernCall('tools/call', { name: 'ask', _meta, ...more }, alice));
+    const { result } = JSON.parse((await asks().done).body.toString());
+    behind = 'modern';
+    await until(() => {
+      void bench.send(modernCall('tools/list', {}, alice));
+      return verdict() === 'modern';
+    });
+    assert.deepEqual([bench.runtime.era.held, bench.runtime.era.sessions], [1, 0]);
+    assert.match((await call()).body.toString(), /as it is/);
+    const done = await asks({ requestState: result.requestState, inputResponses: { q1: { roots: [] } } }).done;
+    assert.match(done.body.toString(), /"held":true/);
+    assert.ok(bench.told.includes('session alpha flip'));
+    assert.equal(bench.runtime.era.held, 0);
+  });
+
+  it('a server that changes twice in a minute counts as legacy for now, and says why', async () => {
+    behind = 'modern';
+    await open({ bridge: { ...BRIDGE, era_ttl_ms: 1 } });
+    await until(() => verdict() === 'modern');
+    upstream.special = (message, response) => behind === 'modern' && message.method !== 'initialize' && modern(message, response);
+    behind = 'legacy';
+    await until(() => {
+      void call();
+      return verdict() === 'legacy';
+    });
+    behind = 'modern';
+    await until(() => {
+      void call();
+      return bench.told.filter((line) => line === 'flipped alpha').length === 2;
+    });
+    assert.deepEqual(
+      [verdict(), bench.runtime.era.reason],
+      ['legacy', 'it changes its era back and forth, as servers do in the middle of an upgrade'],
+    );
+    assert.ok(bench.log.lines.some(({ message }) => message.includes('back and forth')));
+  });
+
+  for (const [status, named] of [
+    [401, true],
+    [403, true],
+    [409, false],
+    [413, false],
+    [451, false],
+  ] as const)
+    it(`${status} to the question is no verdict${named ? ', and is told once' : ''}`, async () => {
+      behind = 'legacy';
+      upstream.special = (_message, response) => response.writeHead(status, { 'content-type': 'text/plain' }).end('no') !== undefined;
+      await open();
+      for (let i = 0; i < 3; i++) await call();
+      await until(() => upstream.count('server/discover') >= 2);
+      assert.equal(verdict(), undefined);
+      const lines = bench.log.lines.filter(({ message }) => message.includes('the upstream refuses the gateway'));
+      assert.equal(lines.length, named ? 1 : 0);
+    });
 });
 
 /** A server of 2026-07-28 that refuses sessions without JSON-RPC. */
