@@ -2,6 +2,7 @@ import type { Metrics } from '../contract/metrics.js';
 import type { Listener } from '../listener/request/server.js';
 import type { WorkView } from '../listener/socket/connection.js';
 import type { DrainState } from '../listener/socket/drain.js';
+import type { BetweenEras } from '../runtime/era/verdict.js';
 import type { PeerRuntime } from '../runtime/peer/peer-runtime.js';
 import { residentBytes } from '../runtime/peer/stdio-memory.js';
 import type { AnyRuntime, Runtimes } from './runtimes.js';
@@ -48,20 +49,28 @@ export function declareGauges(metrics: Metrics, listener: Listener, runtimes: ()
       return (['modern', 'legacy'] as const).map((era) => ({ value: era === verdict ? 1 : 0, labels: { runtime: runtime.name, era } }));
     }),
   );
-  metrics.gauge('bridge_sessions', '', ['runtime'], () =>
+  const between = (read: (held: BetweenEras) => number) => () =>
     live().flatMap((runtime) => {
-      const value = 'era' in runtime ? runtime.era.sessions : 'peers' in runtime ? runtime.peers.leased : undefined;
-      return value === undefined ? [] : [{ value, labels: { runtime: runtime.name } }];
-    }),
+      const held = 'era' in runtime ? runtime.era : 'peers' in runtime ? runtime.peers : undefined;
+      return held === undefined ? [] : [{ value: read(held), labels: { runtime: runtime.name } }];
+    });
+  metrics.gauge(
+    'bridge_sessions',
+    '',
+    ['runtime'],
+    between(({ leased }) => leased),
   );
-  metrics.gauge('bridged_sessions', '', ['runtime'], () =>
-    live().flatMap((runtime) => ('era' in runtime ? [{ value: runtime.era.bridged, labels: { runtime: runtime.name } }] : [])),
+  metrics.gauge(
+    'bridged_sessions',
+    '',
+    ['runtime'],
+    between(({ bridged }) => bridged),
   );
-  metrics.gauge('held_calls', '', ['runtime'], () =>
-    live().flatMap((runtime) => {
-      const value = 'era' in runtime ? runtime.era.held : 'peers' in runtime ? runtime.peers.held : undefined;
-      return value === undefined ? [] : [{ value, labels: { runtime: runtime.name } }];
-    }),
+  metrics.gauge(
+    'held_calls',
+    '',
+    ['runtime'],
+    between(({ held }) => held),
   );
   const executors = (key: 'running' | 'queued' | 'orphaned') => () =>
     live().flatMap((runtime) => ('load' in runtime ? [{ value: runtime.load[key], labels: { runtime: runtime.name } }] : []));

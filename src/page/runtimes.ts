@@ -40,7 +40,7 @@ function eraOf({ era }: RuntimeStatus): Content {
       ? 'era unknown'
       : era.verdict === 'modern'
         ? `modern server, ${number(era.bridged)} sessions of legacy clients`
-        : `legacy server, ${number(era.sessions)} sessions for modern clients, ${number(era.held)} calls held for an answer`;
+        : `legacy server, ${number(era.leased)} sessions for modern clients, ${number(era.held)} calls held for an answer`;
   return html`<span class="line"><small>${said}: ${era.reason}</small></span>`;
 }
 

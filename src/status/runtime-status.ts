@@ -11,7 +11,7 @@ export interface RuntimeStatus {
   readonly health: Health;
   /** Connections of a proxied runtime by state. */
   readonly connections?: Readonly<Record<string, number>>;
-  /** Which protocol era a proxied server speaks, why that is so, and the sessions that the gateway holds on it for modern clients. */
+  /** Which protocol era a proxied server speaks, why that is so, and what the gateway holds for clients of the other. */
   readonly era?: ProxiedRuntime['era'];
   /** Calls of a hosted server. */
   readonly load?: { readonly running: number; readonly queued: number };

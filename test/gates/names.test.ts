@@ -187,7 +187,7 @@ describe('names from header fields', () => {
         ops: { enabled: false },
         telemetry: { audit: { file: 'audit.log', admissions: true } },
         gates,
-        runtimes: { server: { kind: 'proxied', url: `${upstream.url}/mcp` } },
+        runtimes: { server: { kind: 'proxied', protocol: 'as_is', url: `${upstream.url}/mcp` } },
         routes: [{ path: '/mcp', gates: ['sso', 'who'], runtime: 'server', forward_identity: { header: 'x-identity' } }],
       },
       { folder: files.folder },

@@ -20,12 +20,23 @@ import type { ToolsLearner } from '../shared/tools-learner.js';
 import { legacyReplyMapper } from './reply-to-legacy.js';
 import { capabilitiesIn, modernMeta } from './to-modern.js';
 
+/** A way to a modern server. */
+export interface ModernWay {
+  readonly peer: Peer;
+  /** Nothing more goes by it. */
+  close(): void;
+  /** The answer to this request is not wanted any more. */
+  cancel(id: number): void;
+}
+
 export interface BridgedCallDeps {
   readonly clock: Clock;
   readonly questions: Questions;
   readonly tools: ToolsLearner;
   /** Header fields of the message, where it has any. */
   fieldsOf(call: Call): readonly string[];
+  /** JSON text of who calls, where messages tell it. */
+  identityOf(call: Call): string | undefined;
   /** Has the schemas of the tools read again, for a server that says that the fields do not fit them. */
   relist(call: Call, told: () => void): void;
   /** Another way to the client of this call than its own answer; false: there is none. */
@@ -41,7 +52,7 @@ export interface BridgedCallDeps {
  */
 export class BridgedCall implements PendingRequest {
   readonly call: Call;
-  readonly #peer: Peer;
+  readonly #way: ModernWay;
   readonly #exchange: Exchange;
   readonly #client: LegacyClient;
   readonly #meta: string;
@@ -57,9 +68,9 @@ export class BridgedCall implements PendingRequest {
   readonly #visited: string[] = [];
   #over = false;
 
-  constructor(peer: Peer, call: Call, exchange: Exchange, client: LegacyClient, log_level: string, deps: BridgedCallDeps) {
+  constructor(way: ModernWay, call: Call, exchange: Exchange, client: LegacyClient, log_level: string, deps: BridgedCallDeps) {
     this.call = call;
-    this.#peer = peer;
+    this.#way = way;
     this.#exchange = exchange;
     this.#client = client;
     this.#meta = modernMeta(client, log_level);
@@ -123,11 +134,19 @@ export class BridgedCall implements PendingRequest {
   /** `params`: members for the params of a further round, JSON text without braces. */
   #send(params: string | undefined): void {
     if (this.#over) return;
-    const id = this.#peer.open(this);
-    if (id === undefined) return this.lost(this.#peer.closed ? 'UPSTREAM_ENDED' : 'OVERLOADED');
+    const { peer } = this.#way;
+    const id = peer.open(this);
+    if (id === undefined) return this.lost(peer.closed ? 'UPSTREAM_ENDED' : 'OVERLOADED');
     this.#id = id;
-    const line = toPeer(this.call.body, { id, drops: isModernKey, without: FOREIGN, meta: this.#meta, params });
-    if (!this.#peer.send(line, this.#deps.fieldsOf(this.call)) && !this.#over) this.lost('OVERLOADED');
+    const line = toPeer(this.call.body, {
+      id,
+      drops: isModernKey,
+      without: FOREIGN,
+      meta: this.#meta,
+      params,
+      identity: this.#deps.identityOf(this.call),
+    });
+    if (!peer.send(line, this.#deps.fieldsOf(this.call)) && !this.#over) this.lost('OVERLOADED');
   }
 
   #ask(line: Uint8Array): void {
@@ -211,7 +230,7 @@ export class BridgedCall implements PendingRequest {
     this.#over = true;
     this.#timer?.cancel();
     this.#input?.abandon();
-    if (this.#id !== undefined) this.#peer.forget(this.#id);
+    if (this.#id !== undefined) this.#way.cancel(this.#id);
     this.#deps.over();
   }
 }

@@ -14,11 +14,10 @@ import { toRaw } from '../../wire/text.js';
 import { verdictOf } from '../era/verdict.js';
 import { ask } from '../peer/ask.js';
 import { discoverParams } from '../peer/handshake.js';
-import type { Peer } from '../peer/peer.js';
 import type { ToolHeaders } from '../peer/tool-headers.js';
 import { bindingBytes, bindingOf } from '../shared/session-seal.js';
 import type { ToolsLearner } from '../shared/tools-learner.js';
-import { BridgedCall } from './bridged-call.js';
+import { BridgedCall, type ModernWay } from './bridged-call.js';
 import { BridgedStream } from './bridged-stream.js';
 import { modernMeta } from './to-modern.js';
 
@@ -37,7 +36,9 @@ export interface BridgedSessionsDeps {
   /** What is known of the server's mirrored arguments. */
   readonly headers: ToolHeaders;
   /** A way to the server for this caller. `method`: of all that goes by it; undefined: each message has fields of its own. A `stream` stays open. */
-  open(call: Call, method: string | undefined, stream: boolean): Peer;
+  open(call: Call, method: string | undefined, stream: boolean): ModernWay;
+  /** JSON text of who calls, where messages tell it. */
+  identityOf(call: Call): string | undefined;
   /** Header fields of one call. */
   fieldsOf(call: Call): readonly string[];
   /** The server does not answer as a modern one. */
@@ -73,11 +74,11 @@ export class BridgedSessions {
     const { protocolVersion } = params;
     if (typeof protocolVersion !== 'string')
       return exchange.fail(new GatewayError('INVALID_ARGUMENTS', { detail: 'initialize needs params.protocolVersion.' }));
-    const peer = this.#deps.open(call, 'server/discover', false);
-    exchange.onCancel(() => peer.close('UPSTREAM_ENDED'));
+    const way = this.#deps.open(call, 'server/discover', false);
+    exchange.onCancel(() => way.close());
     exchange.upstreamStarted('to_modern');
-    ask(peer, this.#deps.clock, 'server/discover', discoverParams(this.#options.version), DISCOVER_MS, (reply) => {
-      peer.close('UPSTREAM_ENDED');
+    ask(way.peer, this.#deps.clock, 'server/discover', discoverParams(this.#options.version), DISCOVER_MS, (reply) => {
+      way.close();
       if (exchange.ended) return;
       exchange.upstreamResponded();
       if (reply.kind === 'timeout') return exchange.fail(new GatewayError('DEADLINE'));
@@ -91,6 +92,12 @@ export class BridgedSessions {
       const body = Buffer.from(resultText(call.id as string, handshakeText(reply.line, revision)));
       exchange.respond(200, [...JSON_HEADERS, 'mcp-session-id', id], body, 'ok');
     });
+  }
+
+  /** The session of this call is one of these. */
+  knows(call: Call): boolean {
+    const id = call.head.headers.get('mcp-session-id');
+    return id !== undefined && this.#seal.open(id, keyOf(call)) !== undefined;
   }
 
   /** Serves a call whose session is one of these; false: it is none. */
@@ -182,9 +189,9 @@ class BridgedSession {
   }
 
   #run(call: Call, exchange: Exchange): void {
-    const { clock, tools, headers, open, fieldsOf } = this.#deps;
-    const peer = open(call, undefined, false);
-    const own: BridgedCall = new BridgedCall(peer, call, exchange, this.#client, this.#log_level, {
+    const { clock, tools, headers, open, fieldsOf, identityOf } = this.#deps;
+    const way = open(call, undefined, false);
+    const own: BridgedCall = new BridgedCall(way, call, exchange, this.#client, this.#log_level, {
       clock,
       questions: this.#questions,
       tools: {
@@ -194,15 +201,16 @@ class BridgedSession {
         },
       },
       fieldsOf,
+      identityOf,
       relist: (about, told) => this.#relist(about, told),
       elsewhere: (message) => this.#stream?.push(message) === true,
       over: () => {
         this.#calls.delete(own);
-        peer.close('UPSTREAM_ENDED');
+        way.close();
       },
     });
-    peer.audience = {
-      request: (_line, envelope) => peer.refuse(envelope, 'A modern server has no requests to its client.'),
+    way.peer.audience ??= {
+      request: (_line, envelope) => way.peer.refuse(envelope, 'A modern server has no requests to its client.'),
       notification: (line, envelope) => own.carry(line, envelope),
     };
     this.#calls.add(own);
@@ -210,10 +218,10 @@ class BridgedSession {
   }
 
   #relist(call: Call, told: () => void): void {
-    const peer = this.#deps.open(call, 'tools/list', false);
+    const way = this.#deps.open(call, 'tools/list', false);
     const meta = `{"_meta":{${modernMeta(this.#client, this.#log_level)}}}`;
-    this.#deps.headers.ask(peer, this.#deps.clock, meta, () => {
-      peer.close('UPSTREAM_ENDED');
+    this.#deps.headers.ask(way.peer, this.#deps.clock, meta, () => {
+      way.close();
       told();
     });
   }

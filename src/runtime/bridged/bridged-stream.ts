@@ -3,13 +3,14 @@ import type { Exchange } from '../../contract/runtime.js';
 import { cutting, isObjectAt, memberAt, membersOf, splice } from '../../wire/edit.js';
 import { requestText, SUBSCRIPTION_KEY } from '../../wire/rpc.js';
 import { toRaw } from '../../wire/text.js';
-import type { Peer, PendingRequest } from '../peer/peer.js';
+import type { PendingRequest } from '../peer/peer.js';
 import { SessionStream } from '../peer/session-stream.js';
+import type { ModernWay } from './bridged-call.js';
 
 export interface BridgedStreamDeps {
   readonly clock: Clock;
   /** A way to the server for one subscription, with the caller's header fields; the subscription ends with `close`. */
-  open(): Peer;
+  open(): ModernWay;
   /** Members of `params._meta`, JSON text without braces. */
   meta(): string;
 }
@@ -136,7 +137,8 @@ class Subscription implements PendingRequest {
   readonly #deps: BridgedStreamDeps;
   readonly #uris: readonly string[];
   readonly #listener: SubscriptionListener;
-  readonly #peer: Peer;
+  readonly #way: ModernWay;
+  #id: number | undefined;
   #late: Timer | undefined;
   #taken: ReadonlySet<string> | undefined;
   #over = false;
@@ -145,7 +147,7 @@ class Subscription implements PendingRequest {
     this.#deps = deps;
     this.#uris = uris;
     this.#listener = listener;
-    this.#peer = deps.open();
+    this.#way = deps.open();
   }
 
   takes(uri: string): boolean {
@@ -154,18 +156,21 @@ class Subscription implements PendingRequest {
 
   start(): void {
     this.#late = this.#deps.clock.timer(ACKNOWLEDGED_MS, () => this.#end());
-    const id = this.#peer.open(this);
+    const { peer } = this.#way;
+    const id = peer.open(this);
+    this.#id = id;
     const lists = '"toolsListChanged":true,"promptsListChanged":true,"resourcesListChanged":true';
     const filter = this.#uris.length === 0 ? lists : `${lists},"resourceSubscriptions":${JSON.stringify(this.#uris)}`;
     const params = `{"notifications":{${filter}},"_meta":{${this.#deps.meta()}}}`;
-    if (id === undefined || !this.#peer.say(requestText(id, 'subscriptions/listen', params))) this.#end();
+    if (id === undefined || !peer.say(requestText(id, 'subscriptions/listen', params))) this.#end();
   }
 
   /** Ends it without a word to its listener. */
   end(): void {
     this.#over = true;
     this.#late?.cancel();
-    this.#peer.close('UPSTREAM_ENDED');
+    if (this.#id !== undefined) this.#way.cancel(this.#id);
+    this.#way.close();
   }
 
   noticed(line: Uint8Array, kind: 'progress' | 'event'): void {
@@ -182,10 +187,12 @@ class Subscription implements PendingRequest {
   }
 
   answered(): void {
+    this.#id = undefined;
     this.#end();
   }
 
   lost(): void {
+    this.#id = undefined;
     this.#end();
   }
 

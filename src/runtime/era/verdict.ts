@@ -6,6 +6,16 @@ import type { Response } from '../peer/incoming.js';
 /** Which protocol era a server speaks. */
 export type Verdict = 'modern' | 'legacy';
 
+/** What the gateway holds for clients of another era than their server. */
+export interface BetweenEras {
+  /** Sessions that it opened on a legacy server for modern clients. */
+  readonly leased: number;
+  /** Calls that wait, without their client, for its answer to a question of the server. */
+  readonly held: number;
+  /** Sessions of legacy clients on a modern server of which this process remembers something. */
+  readonly bridged: number;
+}
+
 /**
  * Reads a server's era from its answer to `server/discover` or `initialize`. Only a list that contains 2026-07-28 itself makes a
  * server modern: the `supportedVersions` of a result, or the `data.supported` of a -32022 (MCP 2026-07-28, Versioning). A later

@@ -45,12 +45,12 @@ export class LeasedSessions {
   /** Out of use; their last calls still run. */
   readonly #leaving = new Set<LeasedSession>();
   readonly #repeated = new WeakSet<Exchange>();
-  readonly #sweep: Timer;
+  /** Runs while there are sessions. */
+  #sweep: Timer | undefined;
 
   constructor(options: LeasedSessionsOptions, deps: LeasedSessionsDeps) {
     this.#options = options;
     this.#deps = deps;
-    this.#sweep = deps.clock.interval(SWEEP_MS, () => this.#tick());
   }
 
   get size(): number {
@@ -99,7 +99,7 @@ export class LeasedSessions {
   }
 
   close(): void {
-    this.#sweep.cancel();
+    this.#sweep?.cancel();
     this.#deps.held.close();
     for (const session of this.#all) this.#end(session, 'drain');
     for (const session of this.#leaving) session.end('DRAINING');
@@ -133,6 +133,7 @@ export class LeasedSessions {
       again: (own, exchange) => this.#again(session, own, exchange),
     });
     this.#all.add(session);
+    this.#sweep ??= this.#deps.clock.interval(SWEEP_MS, () => this.#tick());
     return session;
   }
 
@@ -177,6 +178,9 @@ export class LeasedSessions {
     const now_ms = this.#deps.clock.mono_ms();
     for (const session of this.#leaving) if (session.idle) this.#end(session, 'idle');
     for (const session of this.#all) if (session.touch(now_ms) >= this.#options.session_idle_ms) this.#end(session, 'idle');
+    if (this.#all.size + this.#leaving.size > 0) return;
+    this.#sweep?.cancel();
+    this.#sweep = undefined;
   }
 }
 

@@ -5,15 +5,17 @@ import type { Telemetry } from '../../contract/telemetry.js';
 import { GatewayError } from '../../errors/error.js';
 import type { PipeEnd, ProcessHandle } from '../../transport/process-handle.js';
 import { createRatedLog } from '../../transport/rated-log.js';
+import type { BetweenEras } from '../era/verdict.js';
 import { forwardedClaims } from '../shared/forwarded-identity.js';
 import type { SessionSeal } from '../shared/session-seal.js';
 import { createToolsLearner } from '../shared/tools-learner.js';
 import type { HeldCall } from './held-call.js';
 import { HeldCalls, type HeldCallsOptions } from './held-calls.js';
 import { LeasedSessions } from './leased-sessions.js';
+import { LegacyClients } from './legacy-clients.js';
 import { ModernClients } from './modern-clients.js';
 import type { JunkReason } from './peer.js';
-import { Sessions, type SessionsOptions } from './sessions.js';
+import type { SessionsOptions } from './sessions.js';
 import { Spawner } from './spawner.js';
 import { type EraOptions, Supervisor } from './supervisor.js';
 import { ToolHeaders } from './tool-headers.js';
@@ -53,14 +55,11 @@ export interface PeerRuntimeDeps {
 /** A runtime whose server speaks to one client at a time, as over stdio. */
 export interface PeerRuntime extends Runtime {
   /** Live numbers for the gauges. `pids`: the processes that were started and have not ended. */
-  readonly peers: {
+  readonly peers: BetweenEras & {
     readonly children: number;
     readonly sessions: number;
     readonly calls: number;
     readonly pids: readonly number[];
-    /** Sessions that the gateway holds for modern clients that can be asked. */
-    readonly leased: number;
-    readonly held: number;
   };
 }
 
@@ -101,7 +100,7 @@ export function createPeerRuntime(options: PeerRuntimeOptions, deps: PeerRuntime
       headers,
       held,
       attributes: false,
-      others: () => sessions.size,
+      others: () => legacy.own,
       open: (_call, ended) => {
         const started = starter.start(ended);
         if (started instanceof GatewayError) return started;
@@ -114,7 +113,10 @@ export function createPeerRuntime(options: PeerRuntimeOptions, deps: PeerRuntime
       ended: (reason) => telemetry.bridgeSessionEnded(name, reason),
     },
   );
-  const sessions: Sessions = new Sessions(options, { ...parts, seal: deps.seal, starter, supervisor, others: () => leased.size });
+  const legacy: LegacyClients = new LegacyClients(
+    { ...options, keys: deps.state_keys ?? [] },
+    { ...parts, headers, seal: deps.seal, starter, supervisor, others: () => leased.size },
+  );
   const modern = new ModernClients(supervisor, {
     ...parts,
     headers,
@@ -136,7 +138,8 @@ export function createPeerRuntime(options: PeerRuntimeOptions, deps: PeerRuntime
       const alive = [...starter.alive];
       return {
         children: alive.length,
-        sessions: sessions.size,
+        sessions: legacy.own,
+        bridged: legacy.bridged,
         calls: alive.reduce((sum, { peer }) => sum + peer.pending, supervisor.waiting),
         leased: leased.size,
         held: held.size,
@@ -144,7 +147,7 @@ export function createPeerRuntime(options: PeerRuntimeOptions, deps: PeerRuntime
       };
     },
     start() {
-      sweep = clock.interval(SWEEP_MS, () => sessions.tick(clock.mono_ms()));
+      sweep = clock.interval(SWEEP_MS, () => legacy.tick(clock.mono_ms()));
       supervisor.begin();
       return Promise.resolve();
     },
@@ -152,14 +155,14 @@ export function createPeerRuntime(options: PeerRuntimeOptions, deps: PeerRuntime
       if (exchange.ended) return;
       if (stopped) exchange.fail(new GatewayError('DRAINING'));
       else if (call.era === 'modern') modern.handle(call, exchange);
-      else sessions.handle(call, exchange);
+      else legacy.handle(call, exchange);
     },
     async close(deadline_ms) {
       stopped = true;
       sweep?.cancel();
       supervisor.close();
       leased.close();
-      sessions.close(deadline_ms);
+      legacy.close(deadline_ms);
       await starter.close(deadline_ms);
     },
   };

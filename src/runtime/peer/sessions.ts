@@ -25,6 +25,8 @@ export interface SessionsDeps extends SessionParts {
   readonly supervisor: Supervisor;
   /** Sessions of another kind that count against `max_sessions`. */
   others(): number;
+  /** The id of this call is none of a session here. */
+  unknown(call: Call, exchange: Exchange): void;
 }
 
 /** The legacy sessions of one runtime: each has its own peer, and an id that is valid for its route and caller only. */
@@ -48,9 +50,9 @@ export class Sessions {
   handle(call: Call, exchange: Exchange): void {
     if (call.kind === 'request' && call.method === 'initialize') return this.#begin(call, exchange);
     const id = this.#idOf(call);
-    if (id instanceof GatewayError) return exchange.fail(id);
+    if (id instanceof GatewayError) return id.code === 'SESSION_NOT_FOUND' ? this.#deps.unknown(call, exchange) : exchange.fail(id);
     const session = this.#all.get(id);
-    if (session === undefined) return exchange.fail(new GatewayError('SESSION_NOT_FOUND'));
+    if (session === undefined) return this.#deps.unknown(call, exchange);
     if (call.kind !== 'session_end') return session.handle(call, exchange);
     this.#end(id);
     exchange.accept(200);

@@ -91,6 +91,11 @@ export class Supervisor {
     return this.#health;
   }
 
+  /** Undefined: not known yet. */
+  get era(): Verdict | undefined {
+    return this.#era;
+  }
+
   get waiting(): number {
     return this.#waiting.size;
   }

@@ -4,6 +4,7 @@ import type { Log } from '../../contract/log.js';
 import type { Call, Exchange } from '../../contract/runtime.js';
 import type { Telemetry } from '../../contract/telemetry.js';
 import { BridgedSessions } from '../bridged/bridged-sessions.js';
+import { FirstInitialize } from '../bridged/first-initialize.js';
 import { modernFields } from '../bridged/to-modern.js';
 import { EraBook, type EraBookOptions } from '../era/era-book.js';
 import { verdictOf } from '../era/verdict.js';
@@ -19,7 +20,6 @@ import { ToolHeaders } from '../peer/tool-headers.js';
 import { forwardedIdentity } from '../shared/forwarded-identity.js';
 import { requestHeaders } from '../shared/request-headers.js';
 import type { ToolsLearner } from '../shared/tools-learner.js';
-import { FirstInitialize } from './first-initialize.js';
 import { type QueuedSenderParts, QueuedSenders } from './queued-sender.js';
 
 export interface EraRoutingOptions
@@ -100,7 +100,11 @@ export class EraRouting {
         clock,
         tools,
         headers,
-        open: (call, method, stream) => this.#open(callerOf(call), fieldsAbout(call, method), stream),
+        open: (call, method, stream) => {
+          const peer = this.#open(callerOf(call), fieldsAbout(call, method), stream);
+          return { peer, close: () => peer.close('UPSTREAM_ENDED'), cancel: (id) => peer.forget(id) };
+        },
+        identityOf: () => undefined,
         fieldsOf: (call) => [...modernFields(call.method, call.name), ...headers.fieldsOf(call), ...traceFields(call)],
         doubted: () => this.book.doubt(),
       },
@@ -165,6 +169,7 @@ export class EraRouting {
       const first = new FirstInitialize(exchange, (serves) => {
         this.book.serves_legacy = serves;
         if (!serves && !exchange.ended) this.#bridged.initialize(call, exchange);
+        return !serves;
       });
       return pass(first);
     }

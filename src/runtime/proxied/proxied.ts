@@ -9,7 +9,7 @@ import type { TunnelEgress } from '../../upstream/egress.js';
 import { UpstreamPool } from '../../upstream/pool.js';
 import type { OpenSession, ProxiedParts } from '../answer/answer.js';
 import type { EraBookOptions, EraProtocol } from '../era/era-book.js';
-import type { Verdict } from '../era/verdict.js';
+import type { BetweenEras, Verdict } from '../era/verdict.js';
 import type { HeldCallsOptions } from '../peer/held-calls.js';
 import type { LeasedSessionsOptions } from '../peer/leased-sessions.js';
 import { BoundTasks } from '../shared/bound-tasks.js';
@@ -90,15 +90,7 @@ export interface UpstreamStats {
 export interface ProxiedRuntime extends Runtime {
   stats(): UpstreamStats;
   /** Which era the server speaks, why, and what the gateway holds for clients of the other. */
-  readonly era: {
-    readonly verdict: Verdict | undefined;
-    readonly reason: string;
-    /** Sessions that the gateway opened on the server for modern clients. */
-    readonly sessions: number;
-    readonly held: number;
-    /** Sessions of legacy clients of which this process remembers something. */
-    readonly bridged: number;
-  };
+  readonly era: BetweenEras & { readonly verdict: Verdict | undefined; readonly reason: string };
 }
 
 /**
@@ -210,7 +202,7 @@ export function createProxied(options: ProxiedOptions, deps: ProxiedDeps): Proxi
       return {
         verdict: era?.book.verdict,
         reason: era?.book.reason ?? 'protocol: as_is',
-        sessions: era?.sessions ?? 0,
+        leased: era?.sessions ?? 0,
         held: era?.held ?? 0,
         bridged: era?.bridged ?? 0,
       };

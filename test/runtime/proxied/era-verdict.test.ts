@@ -102,7 +102,7 @@ describe('proxied: a verdict of the era that turns out wrong', () => {
       void bench.send(modernCall('tools/list', {}, alice));
       return verdict() === 'modern';
     });
-    assert.deepEqual([bench.runtime.era.held, bench.runtime.era.sessions], [1, 0]);
+    assert.deepEqual([bench.runtime.era.held, bench.runtime.era.leased], [1, 0]);
     assert.match((await call()).body.toString(), /as it is/);
     const done = await asks({ requestState: result.requestState, inputResponses: { q1: { roots: [] } } }).done;
     assert.match(done.body.toString(), /"held":true/);

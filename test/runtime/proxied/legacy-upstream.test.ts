@@ -54,7 +54,7 @@ describe('proxied: modern clients of a legacy server', () => {
     assert.ok(seen.length >= 4);
     for (const { headers } of seen) assert.deepEqual([headers['mcp-protocol-version'], headers['mcp-method']], ['2025-11-25', undefined]);
     assert.deepEqual(bench.runtime.era.verdict, 'legacy');
-    assert.equal(bench.runtime.era.sessions, 1);
+    assert.equal(bench.runtime.era.leased, 1);
   });
 
   it('a server that lists the modern revision is never bridged, and its calls go on byte for byte', async () => {
@@ -253,7 +253,7 @@ describe('proxied: modern clients of a legacy server', () => {
     const held = [as('b'), as('c')];
     await until(() => upstream.count('tools/call') === 5);
     assert.equal((await as('d').done).error?.code, 'OVERLOADED');
-    assert.equal(bench.runtime.era.sessions, 2);
+    assert.equal(bench.runtime.era.leased, 2);
     for (const exchange of held) exchange.cancel('client');
   });
 
@@ -262,7 +262,7 @@ describe('proxied: modern clients of a legacy server', () => {
     await bench.send(tool()).done;
     await until(() => upstream.seen.some(({ method, headers }) => method === 'DELETE' && headers['mcp-session-id'] === 's1'));
     assert.ok(bench.told.includes('session alpha idle'));
-    assert.equal(bench.runtime.era.sessions, 0);
+    assert.equal(bench.runtime.era.leased, 0);
   });
 
   it('a server that opens no session either: ERA_UNAVAILABLE', async () => {

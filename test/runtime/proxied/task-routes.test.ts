@@ -16,7 +16,7 @@ describe('tasks on a route whose gate identifies the caller', () => {
     const config = (tasks: object): object => ({
       listener: { sessions: { keys: ['a-secret-of-at-least-32-characters'] } },
       gates: { key: { use: 'api-key', options: { keys: ['alice', 'bob'].map((name) => ({ name, sha256: sha256(name) })) } } },
-      runtimes: { jobs: { kind: 'proxied', url: `${upstream.url}/mcp`, ...tasks } },
+      runtimes: { jobs: { kind: 'proxied', protocol: 'as_is', url: `${upstream.url}/mcp`, ...tasks } },
       routes: [{ path: '/mcp', gates: ['key'], runtime: 'jobs' }],
     });
     const gateways = await Promise.all([{}, {}, { tasks: 'pass' }].map((tasks) => running({ ...config(tasks) })));

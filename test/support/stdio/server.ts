@@ -17,12 +17,15 @@ interface Message {
     readonly _meta?: Readonly<Record<string, unknown>>;
     readonly requestId?: unknown;
     readonly notifications?: object;
+    readonly inputResponses?: unknown;
+    readonly requestState?: unknown;
   };
   readonly result?: unknown;
   readonly error?: { readonly message?: string };
 }
 
 const [mode = 'legacy', ...rest] = process.argv.slice(2);
+const ASKED = { mode: 'form', message: 'Who?', requestedSchema: { type: 'object' } };
 const cancelled: unknown[] = [];
 const asked = new Map<unknown, (answer: Message) => void>();
 const watched = new Set<string>();
@@ -179,9 +182,14 @@ const TOOLS: Readonly<Record<string, Tool>> = {
     write(`{"jsonrpc":"2.0","id":${JSON.stringify(id)},"result":{},"error":null}`);
     return undefined;
   },
+  rounds: (_args, { params }) =>
+    params?.inputResponses === undefined
+      ? { resultType: 'input_required', inputRequests: { who: { method: 'elicitation/create', params: ASKED } }, requestState: 'mine' }
+      : texts(JSON.stringify([params.inputResponses, params.requestState])),
   changes: () => {
-    for (const kind of ['tools', 'prompts', 'resources']) notify(`notifications/${kind}/list_changed`);
-    for (const uri of ['test://a', 'test://b']) notify('notifications/resources/updated', { uri });
+    const mark = listening === undefined ? undefined : { _meta: stamp(listening) };
+    for (const kind of ['tools', 'prompts', 'resources']) notify(`notifications/${kind}/list_changed`, mark);
+    for (const uri of ['test://a', 'test://b']) notify('notifications/resources/updated', { uri, ...mark });
     return texts([...watched].join(','));
   },
   stubborn: () => {

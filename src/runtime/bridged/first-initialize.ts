@@ -8,10 +8,13 @@ import type { GatewayError } from '../../errors/error.js';
  */
 export class FirstInitialize implements Exchange {
   readonly #client: Exchange;
-  readonly #told: (serves: boolean) => void;
+  readonly #told: (serves: boolean) => boolean;
 
-  /** `told` runs once, unless the server did not answer at all; after `false` nothing was said to the client. */
-  constructor(client: Exchange, told: (serves: boolean) => void) {
+  /**
+   * `told` runs once, unless the server did not answer at all. True after `false`: the client is served another way, and nothing was said to it; else it gets
+   * the server's answer.
+   */
+  constructor(client: Exchange, told: (serves: boolean) => boolean) {
     this.#client = client;
     this.#told = told;
   }
@@ -49,7 +52,7 @@ export class FirstInitialize implements Exchange {
   }
 
   respond(status: number, headers: HeaderList, body: Uint8Array, outcome: AnswerOutcome, rpc_code?: number): void {
-    if (rpc_code !== undefined && MODERN_CODES.has(rpc_code)) return this.#told(false);
+    if (rpc_code !== undefined && MODERN_CODES.has(rpc_code) && this.#told(false)) return;
     if (outcome === 'ok') this.#told(true);
     this.#client.respond(status, headers, body, outcome, rpc_code);
   }
@@ -68,8 +71,8 @@ export class FirstInitialize implements Exchange {
   }
 
   fail(error: GatewayError): void {
-    if (error.code === 'UPSTREAM_ANSWER' && STATUSES.has(error.status)) this.#told(false);
-    else this.#client.fail(error);
+    if (error.code === 'UPSTREAM_ANSWER' && STATUSES.has(error.status) && this.#told(false)) return;
+    this.#client.fail(error);
   }
 }
 
