@@ -52,11 +52,10 @@ export interface SupervisorDeps {
 }
 
 /**
- * Keeps one peer running for modern clients. Its era is found out once, by `server/discover`: a modern one is shared as it is, a
- * legacy one waits, untouched, until a legacy client takes it for itself or the gateway initialises it for modern clients. One that
- * ends after the question, or says nothing, is legacy: it is ended without counting as a failure, and the next one is greeted with
- * `initialize`. When a peer ends it is started again, at once after a long life, else after a growing pause; meanwhile calls are
- * refused at once.
+ * Keeps one peer running for modern clients. Its era is found out once, by `server/discover`: a modern one is shared as it is, a legacy one waits, untouched, until a
+ * legacy client takes it for itself or the gateway initialises it for modern clients. One that ends after the question, or says nothing, is legacy: it is ended without
+ * counting as a failure, and the next one is greeted with `initialize`. When a peer ends it is started again, at once after a long life, else after a growing pause;
+ * meanwhile calls are refused at once.
  */
 export class Supervisor {
   /** Runs for each peer that becomes the shared one, before anybody uses it. */
@@ -64,7 +63,8 @@ export class Supervisor {
   readonly #options: SupervisorOptions;
   readonly #deps: SupervisorDeps;
   readonly #waiting = new Set<Waiter>();
-  #era: Verdict | undefined;
+  /** Undefined: not known yet. */
+  era: Verdict | undefined;
   /** Until then a server is not asked `server/discover`: the last one did not survive it. */
   #unprobed_until_ms = Number.NEGATIVE_INFINITY;
   /** The one that starts has not shown its era. */
@@ -91,11 +91,6 @@ export class Supervisor {
     return this.#health;
   }
 
-  /** Undefined: not known yet. */
-  get era(): Verdict | undefined {
-    return this.#era;
-  }
-
   get waiting(): number {
     return this.#waiting.size;
   }
@@ -107,7 +102,7 @@ export class Supervisor {
 
   /** Tells the waiter when the shared peer is ready, now or soon, or why not. Returns the way to wait no more. */
   use(waiter: Waiter): () => void {
-    const wait_ms = this.#deps.starter.backoff.wait_ms;
+    const { wait_ms } = this.#deps.starter.backoff;
     if (this.#health === 'stopped') waiter.failed(new GatewayError('DRAINING'));
     else if (this.#shared !== undefined) waiter.ready(this.#shared);
     else if (this.#starting === undefined && wait_ms > HOLD_MS) waiter.failed(down(wait_ms));
@@ -158,8 +153,8 @@ export class Supervisor {
     this.#starting = started;
     this.#started_ms = this.#deps.clock.mono_ms();
     this.#deadline = this.#deps.clock.timer(this.#options.start_timeout_ms, () => this.#giveUp(started, 'timeout'));
-    if (this.#era === 'modern') this.#ready({ peer: started.peer, handshake: undefined });
-    else if (standby === undefined && !greet && this.#era === undefined && this.#started_ms >= this.#unprobed_until_ms)
+    if (this.era === 'modern') this.#ready({ peer: started.peer, handshake: undefined });
+    else if (standby === undefined && !greet && this.era === undefined && this.#started_ms >= this.#unprobed_until_ms)
       this.#discover(started);
     else this.#initialize(started);
   }
@@ -192,7 +187,7 @@ export class Supervisor {
   }
 
   #judged(started: Started, era: Verdict): void {
-    this.#era = era;
+    this.era = era;
     if (era === 'modern') return this.#ready({ peer: started.peer, handshake: undefined });
     const claimant = this.#unclaimed();
     if (claimant === undefined) return this.#waiting.size === 0 ? this.#rest(started) : this.#initialize(started);
@@ -203,8 +198,8 @@ export class Supervisor {
 
   /** The one that starts did not survive the question: those who wait get the next one. */
   #greetNext(started: Started): void {
-    const message = 'the MCP server does not answer server/discover: it is started again and greeted with initialize';
-    this.#deps.log.info({ pid: started.launched.pid }, message);
+    const { pid } = started.launched;
+    this.#deps.log.info({ pid }, 'the MCP server does not answer server/discover: it is started again and greeted with initialize');
     this.#unprobed_until_ms = this.#deps.clock.mono_ms() + this.#options.era_ttl_ms;
     this.#deadline?.cancel();
     this.#starting = undefined;
@@ -234,12 +229,12 @@ export class Supervisor {
     ask(started.peer, clock, 'initialize', initializeParams(this.#options.version), this.#options.start_timeout_ms, (asked) => {
       if (this.#starting !== started || asked.kind !== 'answered') return;
       if (verdictOf(asked.line, asked.response) === 'modern') {
-        this.#era = 'modern';
+        this.era = 'modern';
         return this.#ready({ peer: started.peer, handshake: undefined });
       }
       const handshake = asked.response.outcome === 'rpc_error' ? undefined : readHandshake(asked.line);
       if (handshake === undefined) return this.#giveUp(started, 'exit');
-      this.#era = 'legacy';
+      this.era = 'legacy';
       started.peer.notify('notifications/initialized');
       this.#ready({ peer: started.peer, handshake });
     });
@@ -261,7 +256,7 @@ export class Supervisor {
   /** It lives, and is of no use. */
   #giveUp(started: Started, end: PipeEnd): void {
     this.#deps.log.warn({ pid: started.launched.pid, how: end }, 'the MCP server did not become usable in time');
-    if (end === 'timeout') this.#era = undefined;
+    if (end === 'timeout') this.era = undefined;
     this.#deps.starter.discard(started, end);
     this.#lost(started);
   }
@@ -282,7 +277,7 @@ export class Supervisor {
     this.#deadline?.cancel();
     const claimant = this.#unclaimed();
     // A legacy verdict is about one process: the next one may be newer.
-    if (this.#era === 'legacy') this.#era = undefined;
+    if (this.era === 'legacy') this.era = undefined;
     if (this.#health === 'stopped') return;
     this.#health = 'degraded';
     claimant?.none();

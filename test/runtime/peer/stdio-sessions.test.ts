@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { afterEach, describe, it } from 'node:test';
 import { forged } from '../../support/forged.js';
 import { delay, fields, legacyCall, modernCall } from '../../support/proxied-bench.js';
-import { closeBenches, eventsOf, isAlive, messageOf, openStdio, textOf } from '../../support/stdio/bench.js';
+import { closeBenches, eventsOf, FIXTURE, isAlive, messageOf, openStdio, textOf } from '../../support/stdio/bench.js';
 
 describe('stdio: legacy sessions', () => {
   afterEach(closeBenches);
@@ -130,11 +130,11 @@ describe('stdio: legacy sessions', () => {
   });
 
   it('a failed handshake leaves neither session nor child', async () => {
-    const bench = await openStdio('modern');
+    const bench = await openStdio('discovers', { args: [FIXTURE, 'discovers', '{}', 'refuses'] });
     const { body, headers, rpc_code } = await bench.send(legacyCall('initialize', {})).done;
-    assert.deepEqual([rpc_code, headers], [-32022, ['content-type', 'application/json']]);
+    assert.deepEqual([rpc_code, headers], [-32603, ['content-type', 'application/json']]);
     assert.equal(messageOf({ body } as never).id, 1);
-    await bench.settled({ sessions: 0, children: 1 });
+    await bench.settled({ sessions: 0, bridged: 0 });
   });
 
   it('the TTL counts what the client does: an open stream does not keep a session, and its child is gone', async () => {

@@ -198,25 +198,6 @@ describe('proxied: modern clients of a legacy server', () => {
     await upstream.aborted(1);
   });
 
-  it('two callers never share a session', async () => {
-    await open();
-    const text = async (principal: string) =>
-      ((await answerTo(bench.send(tool({ identity: { principal } })))).result as { content: { text: string }[] }).content[0]?.text;
-    assert.deepEqual(await Promise.all([text('alice'), text('bob'), text('alice')]), ['echo in s1', 'echo in s2', 'echo in s1']);
-  });
-
-  it('the server is told who calls, for each set of scopes in a session of its own', async () => {
-    await open();
-    const as = (scope: string) =>
-      bench.send(tool({ identity: { principal: 'alice', scopes: new Set([scope]) }, route: { forward_identity_header: 'x-caller' } })).done;
-    for (const scope of ['read', 'write', 'read']) await as(scope);
-    const told = upstream.seen
-      .filter(({ body }) => body.includes('"tools/call"'))
-      .map(({ headers }) => JSON.parse(Buffer.from(String(headers['x-caller']), 'base64url').toString()).scope);
-    assert.deepEqual(told, ['read', 'write', 'read']);
-    assert.equal(upstream.count('initialize'), 2);
-  });
-
   it('subscriptions get what the server says on its GET stream', async () => {
     await open({}, { tools: { listChanged: true }, resources: { subscribe: true } });
     const listen = bench.send(
@@ -239,41 +220,6 @@ describe('proxied: modern clients of a legacy server', () => {
     const seen = upstream.seen.find(({ body }) => body.includes('tools/call'));
     assert.equal(seen?.headers['mcp-param-owner'], 'x');
     assert.equal(seen?.headers['mcp-name'], undefined);
-  });
-
-  it('max_sessions: the one idle longest makes room; when none is idle, 503', async () => {
-    await open({ bridge: { ...BRIDGE, max_sessions: 2 } });
-    const as = (principal: string) => bench.send(tool({ identity: { principal } }));
-    await as('a').done;
-    await as('b').done;
-    await as('c').done;
-    assert.ok(bench.told.includes('session alpha evicted'));
-    await until(() => upstream.seen.some(({ method }) => method === 'DELETE'));
-    upstream.special = ({ method }) => method === 'tools/call';
-    const held = [as('b'), as('c')];
-    await until(() => upstream.count('tools/call') === 5);
-    assert.equal((await as('d').done).error?.code, 'OVERLOADED');
-    assert.equal(bench.runtime.era.leased, 2);
-    for (const exchange of held) exchange.cancel('client');
-  });
-
-  it('an idle session is ended', async () => {
-    await open({ bridge: { ...BRIDGE, session_idle_ms: 20 } });
-    await bench.send(tool()).done;
-    await until(() => upstream.seen.some(({ method, headers }) => method === 'DELETE' && headers['mcp-session-id'] === 's1'));
-    assert.ok(bench.told.includes('session alpha idle'));
-    assert.equal(bench.runtime.era.leased, 0);
-  });
-
-  it('a server that opens no session either: ERA_UNAVAILABLE', async () => {
-    await open();
-    upstream.special = ({ id }, response) => {
-      response
-        .writeHead(200, { 'content-type': 'application/json' })
-        .end(`{"jsonrpc":"2.0","id":${id},"error":{"code":-32601,"message":"x"}}`);
-      return true;
-    };
-    assert.equal((await bench.send(tool()).done).error?.code, 'ERA_UNAVAILABLE');
   });
 
   it('a question of the server to a client that cannot be asked ends its call with the reason', async () => {

@@ -25,7 +25,7 @@ export interface StdioBench {
   /** Begins a legacy session; the client half of it. */
   session(init?: CallInit): Promise<ClientSession>;
   /** Resolves when the runtime's numbers are as wanted; rejects after 8 s. */
-  settled(wanted: Partial<Readonly<Record<'children' | 'sessions' | 'calls' | 'leased' | 'held', number>>>): Promise<void>;
+  settled(wanted: Partial<Readonly<Record<'children' | 'sessions' | 'calls' | 'leased' | 'held' | 'bridged', number>>>): Promise<void>;
 }
 
 export interface ClientSession {

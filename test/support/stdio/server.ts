@@ -2,7 +2,7 @@
 // An MCP server over stdio for tests: legacy (2025-11-25) or modern (2026-07-28), raw enough to misbehave on demand. The first
 // argument says how: legacy, modern, dual, mute, exit, or flaky (ends 50 ms after the start); silent or fragile (says nothing, or ends,
 // once it was asked server/discover); asking (asks its client before it answers anything); discovers (answers server/discover with the
-// members of the second argument). STARTS names a file that gets a line for each start; WAIT_MS is how long it takes to start.
+// members of the second argument; refuses as the third: it opens no session). STARTS names a file that gets a line for each start; WAIT_MS is how long it takes to start.
 import { spawn } from 'node:child_process';
 import { appendFileSync, closeSync, readdirSync, readlinkSync, writeSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -211,6 +211,7 @@ async function serve(message: Message, line: string): Promise<object | undefined
   switch (method) {
     case 'initialize':
       if (mode === 'modern') return { error: { code: -32022, message: 'only modern', data: { supported: ['2026-07-28'] } } };
+      if (rest[1] === 'refuses') return { error: { code: -32603, message: 'not today' } };
       return { protocolVersion: '2025-11-25', capabilities: CAPABILITIES, serverInfo: info, instructions: 'Use\nit.' };
     case 'server/discover':
       if (mode === 'silent') return await new Promise(() => (deaf = true));
