@@ -22,7 +22,7 @@ import { createPage } from './page/page.js';
 import { tellDecisions, withAccessLog } from './status/denials.js';
 import { Recent, withRecent } from './status/recent.js';
 import { ReloadHistory } from './status/reload-history.js';
-import { statusOf } from './status/status.js';
+import { type Status, statusOf } from './status/status.js';
 import { systemClock } from './system-clock.js';
 import { systemProcess } from './system-process.js';
 import type { ProcessView } from './telemetry/process-metrics.js';
@@ -69,8 +69,14 @@ export interface Gateway {
   readonly closed: Promise<void>;
 }
 
+/** A gateway with what the commands of this package read of it. */
+export interface WatchedGateway extends Gateway {
+  /** The live state. Throws before `start` has read the config. */
+  status(): Status;
+}
+
 /** Puts a loaded config to work. Throws ConfigError when a certificate, key or CA cannot be used. */
-export function assembleGateway(loaded: LoadedConfig, parts: GatewayParts): Gateway {
+export function assembleGateway(loaded: LoadedConfig, parts: GatewayParts): WatchedGateway {
   const { config } = loaded;
   const { limits, keep_alive } = config.listener;
   const { log, record = log, clock = systemClock, egress = DIRECT } = parts;
@@ -185,12 +191,14 @@ export function assembleGateway(loaded: LoadedConfig, parts: GatewayParts): Gate
     drain_began: () => drain_began,
   };
 
+  const status = (): Status => statusOf(inForce(), sources);
+
   const opsView: OpsView = {
     ready,
     started: () => started,
     pages: createPage(config.ops, {
       clock,
-      read: () => statusOf(inForce(), sources),
+      read: status,
       explain: (question) => explain(inForce().loaded, question, clock),
     }),
     render: (accept) => prometheus.render(accept),
@@ -227,6 +235,7 @@ export function assembleGateway(loaded: LoadedConfig, parts: GatewayParts): Gate
     drain,
     close,
     closed,
+    status,
     get url() {
       return url;
     },

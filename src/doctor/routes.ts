@@ -8,6 +8,7 @@ import { terminatorHeaders } from '../explain/terminator.js';
 import type { TunnelEgress } from '../upstream/egress.js';
 import { type Check, type Finding, fail, ok, runChecks } from './check.js';
 import { ChildEnds } from './child-ends.js';
+import { checkEras } from './eras.js';
 import { runHttpCheck } from './http-check.js';
 import { type CheckedEndpoint, checkChallenge, createEmbeddedGateway, shakeHands } from './synthetic-client.js';
 
@@ -40,7 +41,9 @@ export async function checkRoutes(
     if (started?.verdict !== 'ok' || more.length > 0) return started === undefined ? more : [started, ...more];
     const checks = loaded.config.routes.map((route) => checkRoute(route, loaded, gateway.url, credentials, clock, timeout_ms));
     const visited = await runChecks(checks, clock, 3 * timeout_ms, stop);
-    return [started, ...ends.findings(loaded.config.runtimes), ...visited];
+    const { runtimes } = loaded.config;
+    const eras = await checkEras(() => gateway.status().runtimes, runtimes, clock, stop);
+    return [started, ...ends.findings(runtimes), ...visited, ...eras];
   } finally {
     await gateway.close();
   }

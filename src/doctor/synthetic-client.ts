@@ -3,7 +3,7 @@ import { type ClientError, connect } from '../client.js';
 import type { LoadedConfig } from '../config/load.js';
 import type { Clock } from '../contract/clock.js';
 import type { Log } from '../contract/log.js';
-import { assembleGateway, type Gateway } from '../gateway.js';
+import { assembleGateway, type WatchedGateway } from '../gateway.js';
 import { DIRECT, type TunnelEgress } from '../upstream/egress.js';
 import { type Finding, fail, ok } from './check.js';
 import { runHttpCheck, whyUnreachable } from './http-check.js';
@@ -147,7 +147,7 @@ const PING = '{"jsonrpc":"2.0","id":1,"method":"ping"}';
  * and every `Host`. The URL that clients use for it is unchanged, so that audiences are checked as in production. `terminated`: this
  * machine is believed as the TLS terminator is.
  */
-export function createEmbeddedGateway(loaded: LoadedConfig, terminated: boolean, log: Log, egress: TunnelEgress = DIRECT): Gateway {
+export function createEmbeddedGateway(loaded: LoadedConfig, terminated: boolean, log: Log, egress: TunnelEgress = DIRECT): WatchedGateway {
   const { config } = loaded;
   const { tls: _, ...listener } = config.listener;
   const { audit: __, ...telemetry } = config.telemetry;

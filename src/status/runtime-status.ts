@@ -1,6 +1,7 @@
 import type { AnyRuntime, Runtimes } from '../assembly/runtimes.js';
 import type { Config } from '../config/schema/config.js';
 import type { Health } from '../contract/runtime.js';
+import type { Verdict } from '../runtime/era/verdict.js';
 import { residentBytes } from '../runtime/peer/stdio-memory.js';
 import type { ProxiedRuntime } from '../runtime/proxied/proxied.js';
 import { type Samples, tally } from './gate-status.js';
@@ -11,7 +12,7 @@ export interface RuntimeStatus {
   readonly health: Health;
   /** Connections of a proxied runtime by state. */
   readonly connections?: Readonly<Record<string, number>>;
-  /** Which protocol era a proxied server speaks, why that is so, and what the gateway holds for clients of the other. */
+  /** Which protocol era an MCP server behind the gateway speaks, why that is so, and what the gateway holds for clients of the other. */
   readonly era?: ProxiedRuntime['era'];
   /** Calls of a hosted server. */
   readonly load?: { readonly running: number; readonly queued: number };
@@ -48,9 +49,15 @@ function workOf(runtime: AnyRuntime | undefined): Pick<RuntimeStatus, 'connectio
   if ('stats' in runtime) return { connections: { ...runtime.stats() }, era: runtime.era };
   if ('load' in runtime) return { load: { running: runtime.load.running, queued: runtime.load.queued } };
   if (!('peers' in runtime)) return {};
-  const { sessions, calls, pids } = runtime.peers;
+  const { sessions, calls, pids, verdict, leased, held, bridged } = runtime.peers;
   const processes = pids.slice(0, MAX_PROCESSES).map((pid) => ({ pid, rss_bytes: residentBytes(pid) }));
-  return { children: { sessions, pending: calls, processes } };
+  return { children: { sessions, pending: calls, processes }, era: { verdict, reason: why(verdict), leased, held, bridged } };
+}
+
+/** The gateway asks each process or connection when it starts. */
+function why(verdict: Verdict | undefined): string {
+  if (verdict === undefined) return 'it has not answered since it was started';
+  return 'its answer to server/discover or initialize when it was started';
 }
 
 /** Looking at one costs file reads; a runtime rarely has more. */

@@ -45,7 +45,7 @@ describe('doctor', () => {
         lines.some((line) => line.startsWith(`ok    ${check} `)),
         `${check}\n${stdout}`,
       );
-    assert.match(lines.at(-1) ?? '', /^12 ok, 0 to look at, 0 failed$/);
+    assert.match(lines.at(-1) ?? '', /^13 ok, 0 to look at, 0 failed$/);
   });
 
   it('what is broken ends with 1, and a line says what to do', async () => {

@@ -18,7 +18,8 @@ const PUBLIC = 'https://mcp.example.com';
 const KEY_SHA256 = '2ba7bab3b46a2d8d8a4bfe8bb12eaa1ba0a9b93e1d8e6e0ab5fbd5b5c8d0d2a1';
 
 const lines = (findings: readonly Finding[]): readonly string[] =>
-  findings.map(({ check, verdict, message }) => `${verdict} ${check}: ${message}`);
+  findings.map(({ check, verdict, message }) => `${verdict} ${check}: ${message.replace(/ \d+ s ago/, '')}`);
+const MODERN = 'ok runtime up era: the server speaks 2026-07-28 (its answer to server/discover,)';
 
 describe('doctor at the routes', () => {
   let upstream: Upstream;
@@ -62,6 +63,7 @@ describe('doctor at the routes', () => {
       'ok route /mcp challenge: asks this machine for no credentials',
       'ok route /mcp modern: a server speaks 2026-07-28',
       'ok route /mcp legacy: test 0 speaks 2025-11-25',
+      MODERN,
     ]);
   });
 
@@ -90,6 +92,7 @@ describe('doctor at the routes', () => {
       `ok route /mcp discovery: resource ${PUBLIC}/mcp, authorization server ${issuer.issuer}`,
       'ok route /mcp modern: not tried: the gates ask for credentials; give --token-file, --certificate or --header',
       'ok route /mcp legacy: not tried: the gates ask for credentials; give --token-file, --certificate or --header',
+      MODERN,
     ]);
   });
 
@@ -97,6 +100,7 @@ describe('doctor at the routes', () => {
     assert.deepEqual((await check(token(), { ...NOBODY, token: issuer.token })).slice(3), [
       'ok route /mcp modern: a server speaks 2026-07-28',
       'ok route /mcp legacy: test 0 speaks 2025-11-25',
+      MODERN,
     ]);
     const wrong = await check(token(), { ...NOBODY, token: 'eyJhbGciOiJIUzI1NiJ9.hunter2.hunter2' });
     assert.match(wrong[3] ?? '', /^fail route \/mcp modern: refused with 401: /);
@@ -126,7 +130,7 @@ describe('doctor at the routes', () => {
       const found = await check(config, { ...NOBODY, token: issuer.token, certificate: pem });
       assert.deepEqual(
         found.map((line) => line.split(' ', 1)[0]),
-        ['ok', 'ok', 'ok', 'ok', 'ok'],
+        ['ok', 'ok', 'ok', 'ok', 'ok', 'ok'],
         found.join('\n'),
       );
       assert.match(found[3] ?? '', /speaks 2026-07-28$/);
@@ -164,10 +168,37 @@ describe('doctor at the routes', () => {
     assert.deepEqual(old.slice(2), [
       'ok route /mcp modern: the server behind does not speak this era',
       'ok route /mcp legacy: old 1\u001b[2J speaks 2025-11-25',
+      'ok runtime old era: the server is not asked (protocol: as_is): each client must speak its era',
     ]);
     const gone = await check({ runtimes: { old: { kind: 'proxied', url: 'http://127.0.0.1:1/mcp' } }, routes });
     assert.match(gone[2] ?? '', /^fail route \/mcp modern: /);
     assert.match(gone[3] ?? '', /^fail route \/mcp legacy: /);
+    assert.equal(gone[4], 'warn runtime old era: not known: the server has not said which revisions it serves');
+  });
+
+  it('tells which era a server speaks, and why; both handshakes then work', async () => {
+    const child = { kind: 'stdio', command: process.execPath, args: [repositoryPath('dist/test/support/stdio/server.js'), 'legacy'] };
+    const runtimes = {
+      old: { kind: 'proxied', url: `${legacy.url}/mcp` },
+      pinned: { kind: 'proxied', url: `${legacy.url}/mcp`, protocol: 'legacy' },
+      child,
+    };
+    const found = await check({
+      runtimes,
+      routes: Object.keys(runtimes).map((runtime) => ({ path: `/${runtime}`, public: true, runtime })),
+    });
+    const old = 'the server speaks revisions before 2026-07-28';
+    assert.deepEqual(found.slice(-3), [
+      `ok runtime old era: ${old} (its answer to server/discover,)`,
+      `ok runtime pinned era: ${old} (protocol: legacy)`,
+      `ok runtime child era: ${old} (its answer to server/discover or initialize when it was started)`,
+    ]);
+    for (const { path } of [{ path: '/old' }, { path: '/child' }])
+      for (const line of [`ok route ${path} modern: `, `ok route ${path} legacy: `])
+        assert.ok(
+          found.some((one) => one.startsWith(line) && one.includes(' speaks 20')),
+          `${line}\nin\n${found.join('\n')}`,
+        );
   });
 
   it('waits no longer than it was told to', async () => {

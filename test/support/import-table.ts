@@ -140,7 +140,7 @@ export const TABLE: Readonly<Record<string, Row>> = {
     modules: ['node:crypto'],
   },
   doctor: {
-    ours: ['assembly', 'config', 'contract', 'errors', 'explain', 'gates', 'src', 'upstream'],
+    ours: ['assembly', 'config', 'contract', 'errors', 'explain', 'gates', 'src', 'status', 'upstream'],
     modules: ['undici', 'node:crypto', 'node:fs', 'node:net', 'node:path'],
   },
   cli: {

@@ -51,6 +51,8 @@ export class EraBook {
   #refused = false;
   /** When a probe last told nothing: calls do not wait for the next ones. */
   #mute_ms = Number.NEGATIVE_INFINITY;
+  /** So many probes in a row told nothing. */
+  #mute = 0;
   /** The server counts as legacy because it changes back and forth. */
   #mixed = false;
   #giveUp: (() => void) | undefined;
@@ -104,9 +106,9 @@ export class EraBook {
       told(true);
     } else if (this.#verdict === 'modern' || this.#closed) told(false);
     else {
-      this.#probe();
-      const mute = this.#deps.clock.mono_ms() - this.#mute_ms < MUTE_MS;
-      if (mute || this.#giveUp === undefined) told(this.#verdict === 'legacy');
+      const mute_ms = this.#deps.clock.mono_ms() - this.#mute_ms;
+      if (this.#mute < MUTE_PROBES || mute_ms >= PAUSE_MS) this.#probe();
+      if (mute_ms < MUTE_MS || this.#giveUp === undefined) told(this.#verdict === 'legacy');
       else this.#waiting.add(told);
     }
     return () => void this.#waiting.delete(told);
@@ -149,6 +151,7 @@ export class EraBook {
       if (refused && !this.#refused)
         this.#deps.log.warn({}, 'the upstream refuses the gateway: its era is not known (check the headers of the runtime)');
       this.#refused = refused;
+      this.#mute = verdict === undefined ? this.#mute + 1 : 0;
       if (verdict === undefined) this.#mute_ms = this.#deps.clock.mono_ms();
       this.#deps.probed(verdict ?? 'inconclusive');
       this.#finish(verdict);
@@ -175,6 +178,7 @@ export class EraBook {
     const now_ms = this.#deps.clock.mono_ms();
     const before = this.#verdict ?? this.#former;
     let taken = verdict;
+    this.#mixed = false;
     if (before !== undefined && before !== verdict) {
       this.#serves_legacy = undefined;
       // Nothing is gained by sessions that the server refuses.
@@ -200,3 +204,6 @@ export class EraBook {
 const UNFOUNDED_MS = 5_000;
 const MIXED_MS = 60_000;
 const MUTE_MS = 10_000;
+/** After so many probes in a row that told nothing there is a pause before each further one: calls of a server that is away must not cost it two requests each. */
+const MUTE_PROBES = 3;
+const PAUSE_MS = 5_000;

@@ -5,7 +5,7 @@ import type { Telemetry } from '../../contract/telemetry.js';
 import { GatewayError } from '../../errors/error.js';
 import type { PipeEnd, ProcessHandle } from '../../transport/process-handle.js';
 import { createRatedLog } from '../../transport/rated-log.js';
-import type { BetweenEras } from '../era/verdict.js';
+import type { BetweenEras, Verdict } from '../era/verdict.js';
 import { forwardedClaims } from '../shared/forwarded-identity.js';
 import type { SessionSeal } from '../shared/session-seal.js';
 import { createToolsLearner } from '../shared/tools-learner.js';
@@ -60,6 +60,8 @@ export interface PeerRuntime extends Runtime {
     readonly sessions: number;
     readonly calls: number;
     readonly pids: readonly number[];
+    /** Which era the server speaks; undefined: not known yet. */
+    readonly verdict: Verdict | undefined;
   };
 }
 
@@ -143,6 +145,7 @@ export function createPeerRuntime(options: PeerRuntimeOptions, deps: PeerRuntime
         calls: alive.reduce((sum, { peer }) => sum + peer.pending, supervisor.waiting),
         leased: leased.size,
         held: held.size,
+        verdict: supervisor.era,
         pids: alive.flatMap(({ launched: { pid } }) => (pid === undefined ? [] : [pid])),
       };
     },

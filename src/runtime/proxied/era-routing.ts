@@ -7,7 +7,7 @@ import { BridgedSessions } from '../bridged/bridged-sessions.js';
 import { FirstInitialize } from '../bridged/first-initialize.js';
 import { modernFields } from '../bridged/to-modern.js';
 import { EraBook, type EraBookOptions } from '../era/era-book.js';
-import { verdictOf } from '../era/verdict.js';
+import { type Verdict, verdictOf } from '../era/verdict.js';
 import { ask } from '../peer/ask.js';
 import { discoverParams } from '../peer/handshake.js';
 import type { HeldCall } from '../peer/held-call.js';
@@ -70,12 +70,21 @@ export class EraRouting {
       log: deps.log,
       probe: (told) => {
         const peer = this.#open(PROBER, modernFields('server/discover', undefined));
-        ask(peer, clock, 'server/discover', discoverParams(version), PROBE_MS, (reply) => {
+        const end = (verdict: Verdict | undefined, refused = false): void => {
           peer.close('DRAINING');
-          if (reply.kind === 'answered') told(verdictOf(reply.line, reply.response));
-          else if (reply.kind === 'timeout') told(undefined);
-          else told(reply.code === 'UPSTREAM_ANSWER' ? 'legacy' : undefined, reply.code === 'UPSTREAM_REFUSED');
-        });
+          told(verdict, refused);
+        };
+        const probe = (again: boolean): void =>
+          ask(peer, clock, 'server/discover', discoverParams(version), PROBE_MS, (reply) => {
+            if (reply.kind === 'timeout') return end(undefined);
+            if (reply.kind === 'lost')
+              return end(reply.code === 'UPSTREAM_ANSWER' ? 'legacy' : undefined, reply.code === 'UPSTREAM_REFUSED');
+            const verdict = verdictOf(reply.line, reply.response);
+            // It refuses the revision that it lists: two versions of a server behind one URL do so.
+            if (!again && verdict === 'modern' && reply.response.rpc_code === -32022) probe(true);
+            else end(verdict);
+          });
+        probe(false);
         return () => peer.close('DRAINING');
       },
       probed: (outcome) => telemetry.eraProbed(name, outcome),

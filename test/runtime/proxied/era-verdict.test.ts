@@ -132,6 +132,46 @@ describe('proxied: a verdict of the era that turns out wrong', () => {
     assert.ok(bench.log.lines.some(({ message }) => message.includes('back and forth')));
   });
 
+  it('a server that goes on saying nothing is asked by a few calls, and then once in a while', async () => {
+    behind = 'legacy';
+    upstream.special = ({ method }, response) =>
+      method === 'server/discover' && response.writeHead(503, { 'content-type': 'text/plain' }).end('later') !== undefined;
+    await open();
+    await until(() => upstream.count('server/discover') === 1);
+    for (let i = 0; i < 20; i++) await call();
+    assert.equal(upstream.count('server/discover'), 3);
+    assert.equal(upstream.count('tools/call'), 20);
+    assert.equal(verdict(), undefined);
+  });
+
+  it('a server that refuses the revision which it lists is asked once more, and that answer counts', async () => {
+    behind = 'legacy';
+    const answers: readonly object[] = [{ error: { code: -32022, message: 'no', data: { supported: ['2026-07-28'] } } }, { result: {} }];
+    let asked = 0;
+    upstream.special = ({ id, method }, response) => {
+      if (method !== 'server/discover') return false;
+      const answer = JSON.stringify({ jsonrpc: '2.0', id, ...answers[Math.min(asked++, 1)] });
+      response.writeHead(400, { 'content-type': 'application/json' }).end(answer);
+      return true;
+    };
+    await open();
+    await until(() => verdict() !== undefined);
+    assert.deepEqual([asked, verdict()], [2, 'legacy']);
+  });
+
+  it('one that refuses it again is modern by its list', async () => {
+    behind = 'legacy';
+    upstream.special = ({ id, method }, response) => {
+      if (method !== 'server/discover') return false;
+      const error = { code: -32022, message: 'no', data: { supported: ['2026-07-28'] } };
+      response.writeHead(400, { 'content-type': 'application/json' }).end(JSON.stringify({ jsonrpc: '2.0', id, error }));
+      return true;
+    };
+    await open();
+    await until(() => verdict() !== undefined);
+    assert.deepEqual([upstream.count('server/discover'), verdict()], [2, 'modern']);
+  });
+
   for (const [status, named] of [
     [401, true],
     [403, true],
