@@ -109,8 +109,8 @@ function toRuntime(entry: unknown, note: (what: string) => void): object | undef
   }
   const url = entry.url ?? entry.serverUrl ?? entry.httpUrl;
   if (typeof url !== 'string') return void note('has neither a command nor a url; left out');
-  if (type === 'sse') return void note('speaks HTTP+SSE, which no current revision has; left out');
-  return { kind: 'proxied', url: fromForeign(url, note), ...texts('headers', entry.headers, note) };
+  const transport = type === 'sse' ? { transport: 'sse' } : {};
+  return { kind: 'proxied', url: fromForeign(url, note), ...transport, ...texts('headers', entry.headers, note) };
 }
 
 /** A mapping of texts under its key; nothing when it is empty. */

@@ -9,6 +9,8 @@ export interface HttpCheck {
   readonly ca?: string | undefined;
   /** The way there. Default: directly. */
   readonly egress?: Egress | undefined;
+  /** Read an event stream up to the end of its first event. Default: not at all. */
+  readonly first_event?: boolean;
 }
 
 export interface HttpCheckReply {
@@ -23,7 +25,7 @@ const utf8 = new TextDecoder();
 
 /** Sends one request on its own connection, TLS verified, no redirect followed. Rejects with Node's or undici's error. */
 export async function runHttpCheck(url: string, asked: HttpCheck, signal: AbortSignal): Promise<HttpCheckReply> {
-  const { method = 'GET', headers = {}, body = null, ca, egress } = asked;
+  const { method = 'GET', headers = {}, body = null, ca, egress, first_event = false } = asked;
   const connect = buildConnector(ca === undefined ? {} : { ca });
   const agent = new Agent({ pipelining: 0, connect: egress?.connector(connect) ?? connect });
   try {
@@ -32,11 +34,12 @@ export async function runHttpCheck(url: string, asked: HttpCheck, signal: AbortS
     let size = 0;
     stream.on('error', () => undefined);
     // An event stream has no end: its head is answer enough.
-    if (!String(fields['content-type']).startsWith('text/event-stream')) {
+    const endless = String(fields['content-type']).startsWith('text/event-stream');
+    if (!endless || first_event) {
       for await (const chunk of stream as AsyncIterable<Buffer>) {
         chunks.push(chunk);
         size += chunk.length;
-        if (size > MAX_BODY_BYTES) break;
+        if (size > MAX_BODY_BYTES || (endless && /\r?\n\r?\n/.test(chunk.toString('latin1')))) break;
       }
     }
     return { status, headers: fields, body: utf8.decode(Buffer.concat(chunks).subarray(0, MAX_BODY_BYTES)) };

@@ -48,12 +48,12 @@ describe('portcullis import', () => {
       'my-notes': { kind: 'stdio', command: 'node', args: ['$${workspaceFolder}/notes.js'], cwd: 'notes' },
       my_notes: { kind: 'stdio', command: 'node' },
       'my-notes-2': { kind: 'stdio', command: 'node' },
+      old: { kind: 'proxied', url: 'http://127.0.0.1:1/sse', transport: 'sse' },
     });
     assert.deepEqual(config.routes[1], { path: '/my-notes/mcp', public: true, runtime: 'my-notes' });
     assert.deepEqual(stderr.trim().split('\n'), [
       'note: my notes: ${workspaceFolder} means nothing here and stays as it is written',
       'note: off: is disabled; left out',
-      'note: old: speaks HTTP+SSE, which no current revision has; left out',
       'note: empty: has neither a command nor a url; left out',
     ]);
     const { config: loaded } = resolveConfig(config, { folder, env: {} });

@@ -173,6 +173,7 @@ describe('command line', () => {
         connection_max_age_ms: 300_000,
         max_waiting: 256,
         max_event_bytes: 8_000_000,
+        transport: 'http',
         protocol: 'auto',
         bridge: {
           probe_timeout_ms: 5000,

@@ -72,6 +72,7 @@ describe('loadConfig', () => {
           max_waiting: 256,
           tasks: 'bind',
           max_event_bytes: 8_000_000,
+          transport: 'http',
           protocol: 'auto',
           bridge: {
             probe_timeout_ms: 5000,

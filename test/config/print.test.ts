@@ -102,6 +102,7 @@ describe('printConfig', () => {
       'max_waiting',
       'tasks',
       'max_event_bytes',
+      'transport',
       'protocol',
       'bridge',
     ]);

@@ -53,6 +53,14 @@ describe('rules', () => {
     ]);
   });
 
+  it('a server of HTTP+SSE is not a modern one', () => {
+    const up = { ...UP, transport: 'sse' };
+    assert.deepEqual(told({ runtimes: { up: { ...up, protocol: 'modern' } } }), [
+      'runtimes.up.protocol: a server of transport: sse speaks legacy revisions alone',
+    ]);
+    assert.deepEqual(load({ runtimes: { up: { ...up, protocol: 'auto' } } }).warnings, []);
+  });
+
   it('a gate of the listener runs once', () => {
     assert.deepEqual(told({ gates: { g: GATE }, listener: { gates: ['g'] }, routes: [route('/mcp', { gates: ['g'] })] }), [
       'routes[0].gates[0]: this gate runs already, as one of listener.gates',

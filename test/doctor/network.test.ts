@@ -12,6 +12,8 @@ import { makeClock } from '../../src/testing.js';
 import { issue } from '../gates/mtls/certificates.js';
 import { type FakeIssuer, startIssuer } from '../gates/oauth-bearer/support/fake-issuer.js';
 import { folderWith } from '../support/config-files.js';
+import { until } from '../support/e2e/until.js';
+import { startSseUpstream } from '../support/sse-upstream.js';
 import { closeServer, listen, startUpstream, type Upstream } from '../support/upstream.js';
 
 const { folder, remove } = folderWith({});
@@ -67,6 +69,19 @@ describe('doctor, over the network', () => {
       `fail upstream tls: ${url.replace('http:', 'https:')}/mcp: that port does not speak TLS (ERR_SSL_WRONG_VERSION_NUMBER)`,
     ]);
     await closeServer(silent, []);
+  });
+
+  it('a server of HTTP+SSE behind a runtime of Streamable HTTP is told as such, and its stream is ended', async () => {
+    const old = await startSseUpstream();
+    open.push(old);
+    const [url, more] = [`${old.url}/sse`, { kind: 'proxied' }];
+    const { config } = load({ runtimes: { up: { ...more, url }, told: { ...more, url, transport: 'sse' } } });
+    assert.deepEqual(await told(checkUpstreams(config)), [
+      `fail upstream up: ${url} looks like HTTP+SSE, the transport of revision 2024-11-05`,
+      `ok upstream told: answers at ${url} (404)`,
+    ]);
+    assert.equal(old.sessions.length, 1);
+    await until('the stream is ended', () => old.open.size === 0);
   });
 
   it('TLS of an upstream is verified, by its own CA where it has one', async () => {

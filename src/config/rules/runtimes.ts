@@ -14,6 +14,9 @@ export const upstreams: Rule = ({ runtimes }, report) => {
     if (runtime.ca_file !== undefined && runtime.url.toLowerCase().startsWith('http:')) {
       report.warn(['runtimes', name, 'ca_file'], 'has no effect: the URL is plain http');
     }
+    if (runtime.kind === 'proxied' && runtime.transport === 'sse' && runtime.protocol === 'modern') {
+      report.error(['runtimes', name, 'protocol'], 'a server of transport: sse speaks legacy revisions alone');
+    }
     if (
       runtime.kind === 'http' &&
       runtime.forward_authorization &&

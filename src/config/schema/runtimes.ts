@@ -125,6 +125,11 @@ const ProxiedSchema = section(
       8_000_000,
       'Bytes of one upstream event, and of one upstream answer that has to be parsed. More are UPSTREAM_BROKEN.',
     ),
+    transport: choice(
+      ['http', 'sse'],
+      'http',
+      'http: Streamable HTTP. sse: the HTTP+SSE transport of revision 2024-11-05; url is that of its event stream, often …/sse, and the endpoint that the server names must have the same origin. Such a server is legacy, whatever protocol says. Each session holds a stream; bridge.max_sessions, bridge.max_sessions_per_caller and max_streams bound those of legacy clients too, and bridge.session_idle_ms ends them.',
+    ),
     protocol: choice(
       ['auto', 'as_is', 'modern', 'legacy'],
       'auto',
@@ -132,7 +137,7 @@ const ProxiedSchema = section(
     ),
     bridge: httpBridge,
   },
-  { description: 'An MCP server that speaks Streamable HTTP, in any protocol era.' },
+  { description: 'An MCP server over Streamable HTTP, in any protocol era, or over the older HTTP+SSE.' },
 );
 
 const HttpSchema = section(

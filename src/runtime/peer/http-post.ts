@@ -8,7 +8,7 @@ import type { UpstreamHead } from '../answer/answer.js';
 
 /** Sends one HTTP request to the server in the caller's turn. `fields`: flat name, value list, beside those that every request has. */
 export interface HttpSender {
-  /** Returns the way to end the exchange early; its listener hears nothing more then. `stream`: a GET that stays open, and takes no place from the caller's calls. */
+  /** Returns the way to end the exchange early; its listener hears nothing more then, and nothing before. `stream`: a GET that stays open, and takes no place from the caller's calls. */
   send(
     method: 'post' | 'get' | 'stream' | 'delete',
     fields: readonly string[],

@@ -19,6 +19,8 @@ export interface SessionParts {
   readonly tools: ToolsLearner;
   /** JSON text of who calls, for a route that tells the server. */
   identityOf(call: Call): string | undefined;
+  /** Header fields that go with a message, where messages have any. */
+  fieldsOf?(call: Call): readonly string[];
 }
 
 /** One legacy client and the peer that it has for itself. Owns both halves: the peer, and the client's GET stream. */
@@ -26,7 +28,7 @@ export class LegacySession implements Audience {
   /** Who may use it, for the caps. */
   readonly caller: string;
   readonly #peer: Peer;
-  readonly #launched: ProcessHandle;
+  readonly #launched: Pick<ProcessHandle, 'stop'>;
   readonly #parts: SessionParts;
   readonly #calls = new Set<PeerCall>();
   /** Requests of the peer that the client has not answered, by raw id. `held`: it went to the client's own stream. */
@@ -39,7 +41,7 @@ export class LegacySession implements Audience {
   #used_ms: number;
   #over = false;
 
-  constructor(caller: string, peer: Peer, launched: ProcessHandle, parts: SessionParts) {
+  constructor(caller: string, peer: Peer, launched: Pick<ProcessHandle, 'stop'>, parts: SessionParts) {
     this.caller = caller;
     this.#peer = peer;
     this.#launched = launched;
@@ -152,6 +154,7 @@ export class LegacySession implements Audience {
       tell: tellAsIs,
       tools: this.#parts.tools,
       identity: this.#parts.identityOf(call),
+      fields: this.#parts.fieldsOf?.(call),
       settled: (how) => {
         this.#calls.delete(own);
         this.#used_ms = this.#parts.clock.mono_ms();
@@ -166,7 +169,8 @@ export class LegacySession implements Audience {
     const cancelled = call.method === 'notifications/cancelled' ? this.#cancelled(call.body) : undefined;
     if (call.method === 'notifications/cancelled' && cancelled === undefined) return exchange.accept();
     const request_id = cancelled === undefined ? undefined : String(cancelled.peer_id);
-    if (!this.#peer.send(toPeer(call.body, { request_id }))) return exchange.fail(new GatewayError('OVERLOADED'));
+    if (!this.#peer.send(toPeer(call.body, { request_id }), this.#parts.fieldsOf?.(call)))
+      return exchange.fail(new GatewayError('OVERLOADED'));
     cancelled?.withdraw();
     exchange.accept();
   }
@@ -184,7 +188,8 @@ export class LegacySession implements Audience {
     const id = this.#known(call.id);
     if (id !== undefined) {
       this.#asked.delete(id);
-      if (!this.#peer.send(toLine(Uint8Array.from(call.body)))) return exchange.fail(new GatewayError('OVERLOADED'));
+      if (!this.#peer.send(toLine(Uint8Array.from(call.body)), this.#parts.fieldsOf?.(call)))
+        return exchange.fail(new GatewayError('OVERLOADED'));
     }
     exchange.accept();
   }

@@ -2,10 +2,12 @@ import { createHash, randomBytes } from 'node:crypto';
 import type { Timer } from '../../contract/clock.js';
 import type { Call, Exchange, HeaderList } from '../../contract/runtime.js';
 import { GatewayError } from '../../errors/error.js';
+import type { PipeEnd, ProcessHandle } from '../../transport/process-handle.js';
 import { bindingOf, type SessionSeal } from '../shared/session-seal.js';
 import { LegacySession, type SessionParts } from './legacy-session.js';
 import { toPeer } from './outgoing.js';
-import { type Spawner, type Started, startingDetail } from './spawner.js';
+import type { Peer } from './peer.js';
+import { startingDetail } from './spawner.js';
 import type { Supervisor } from './supervisor.js';
 
 export interface SessionsOptions {
@@ -19,10 +21,21 @@ export interface SessionsOptions {
   readonly start_timeout_ms: number;
 }
 
+/** A peer for one session, and the way to end it. */
+export interface SessionPeer {
+  readonly peer: Peer;
+  readonly launched: Pick<ProcessHandle, 'stop'>;
+}
+
 export interface SessionsDeps extends SessionParts {
   readonly seal: SessionSeal;
-  readonly starter: Spawner;
-  readonly supervisor: Supervisor;
+  readonly starter: {
+    /** Starts the peer of a new session, that begins with this call. `ended` runs when it ends by itself. An error: none can be started now. */
+    start(ended: (end: PipeEnd) => void, call: Call): SessionPeer | GatewayError;
+    /** Ends one that did not answer in time. */
+    discard(started: SessionPeer, end: PipeEnd): void;
+  };
+  readonly supervisor: Pick<Supervisor, 'claim'>;
   /** Sessions of another kind that count against `max_sessions`. */
   others(): number;
   /** The id of this call is none of a session here. */
@@ -79,14 +92,14 @@ export class Sessions {
         return ended;
       },
       none: (error) => {
-        const started = error ?? starter.start(ended);
+        const started = error ?? starter.start(ended, call);
         if (started instanceof GatewayError) exchange.fail(started);
         else this.#open(id, key, started, call, exchange);
       },
     });
   }
 
-  #open(id: string, key: string, started: Started, call: Call, exchange: Exchange): void {
+  #open(id: string, key: string, started: SessionPeer, call: Call, exchange: Exchange): void {
     const session = new LegacySession(callerOf(call), started.peer, started.launched, this.#deps);
     this.#all.set(id, session);
     const late = this.#deps.clock.timer(this.#options.start_timeout_ms, () => {

@@ -73,7 +73,7 @@ export class Spawner {
   }
 
   /** Ends one that is of no use, and takes it for a failure. */
-  discard({ peer }: Started, end: PipeEnd): void {
+  discard({ peer }: Pick<Started, 'peer'>, end: PipeEnd): void {
     this.backoff.failed();
     this.#deps.ended(end);
     peer.close('UPSTREAM_DOWN');

@@ -221,8 +221,10 @@ export class EraRouting {
 const PROBER = callerKey(undefined, '');
 /** The book gives up sooner. */
 const PROBE_MS = 600_000;
-const START_MS = 30_000;
-const MAX_PENDING = 1_024;
+/** From the call that needs a session until the server has answered `initialize`. */
+export const START_MS = 30_000;
+/** Requests of one session that wait for an answer. */
+export const MAX_PENDING = 1_024;
 const MAX_BRIDGED = 4_096;
 /** Messages that a client may send without a session. */
 const BARE: ReadonlySet<string> = new Set(['request', 'notification', 'response']);
@@ -234,13 +236,13 @@ function fieldsAbout(call: Call, method: string | undefined): readonly string[] 
   return method === undefined ? identityFields(call) : [...identityFields(call), ...modernFields(method, undefined)];
 }
 
-function identityFields({ identity, route }: Call): readonly string[] {
+export function identityFields({ identity, route }: Call): readonly string[] {
   const name = route.forward_identity_header;
   return identity === undefined || name === undefined ? [] : [name, forwardedIdentity(identity)];
 }
 
 /** What a forwarded call would carry, without the fields that belong to the modern revision. */
-function callFields(call: Call): readonly string[] {
+export function callFields(call: Call): readonly string[] {
   const fields = requestHeaders(call, undefined, undefined);
   const kept: string[] = [];
   for (let i = 0; i + 1 < fields.length; i += 2) {

@@ -21,6 +21,7 @@ import type { TaskSeal } from '../shared/task-seal.js';
 import { createToolsLearner } from '../shared/tools-learner.js';
 import { EraRouting } from './era-routing.js';
 import { RequestQueue } from './request-queue.js';
+import { SseServing } from './sse-serving.js';
 import { SessionStreams, UpstreamCall, type UpstreamCallRoute, type UpstreamCallWatch } from './upstream-call.js';
 
 export interface ProxiedOptions {
@@ -49,6 +50,8 @@ export interface ProxiedOptions {
   readonly max_event_bytes: number;
   /** Largest JSON answer; default 268 435 456 bytes. Beyond it: 502 `UPSTREAM_BROKEN`, or a cut body if it had begun. */
   readonly max_response_bytes?: number | undefined;
+  /** `sse`: the server speaks HTTP+SSE (MCP 2024-11-05) at `url`, and with it legacy revisions alone. Default `http`. */
+  readonly transport?: 'http' | 'sse' | undefined;
   /** Which eras the server speaks. Absent, or without `bridge`: as `as_is`. */
   readonly protocol?: EraProtocol | undefined;
   /** How modern clients of a legacy server are served. */
@@ -101,7 +104,8 @@ export interface ProxiedRuntime extends Runtime {
 export function createProxied(options: ProxiedOptions, deps: ProxiedDeps): ProxiedRuntime {
   const { origin, target } = parseUpstreamUrl(options.name, options.url);
   checkStaticHeaders(options.name, options.headers ?? {});
-  const fixed = fixedHeads(new URL(origin).host, target, options.headers ?? {});
+  const headsOf = (path: string) => fixedHeads(new URL(origin).host, path, options.headers ?? {});
+  const fixed = headsOf(target);
   const { name, connections } = options;
   const { clock, telemetry, seal, task_seal } = deps;
   const tools = createToolsLearner(telemetry, clock);
@@ -149,16 +153,27 @@ export function createProxied(options: ProxiedOptions, deps: ProxiedDeps): Proxi
     waiting: options.max_waiting,
     running_per_caller: options.max_running_per_caller ?? half,
   });
-  const { bridge, protocol, max_event_bytes, version = '0' } = { ...options, version: deps.version };
-  const era =
-    bridge === undefined || protocol === undefined || protocol === 'as_is'
-      ? undefined
-      : new EraRouting(
-          { name, protocol, max_event_bytes, ...bridge },
-          { ...deps, tools, version, state_keys: deps.state_keys ?? [] },
-          { fixed, queue, pool, watch, max_streams: Math.floor(connections / 2) },
-        );
+  const { bridge, protocol, transport, max_event_bytes, version = '0' } = { ...options, version: deps.version };
   const max_streams = options.max_streams ?? half;
+  const own = { ...deps, tools, version, state_keys: deps.state_keys ?? [] };
+  const era =
+    bridge === undefined || protocol === undefined || protocol === 'as_is' || transport === 'sse'
+      ? undefined
+      : new EraRouting({ name, protocol, max_event_bytes, ...bridge }, own, {
+          fixed,
+          queue,
+          pool,
+          watch,
+          max_streams: Math.floor(connections / 2),
+        });
+  const sse =
+    bridge === undefined || transport !== 'sse'
+      ? undefined
+      : new SseServing(
+          { name, url: new URL(target, origin), max_event_bytes, ...bridge },
+          { ...own, rated: parts.log, headsOf },
+          { fixed, queue, pool, watch, max_streams },
+        );
   let open_streams = 0;
 
   const fly = (call: Call, exchange: Exchange, session: OpenSession | undefined): void => {
@@ -198,7 +213,8 @@ export function createProxied(options: ProxiedOptions, deps: ProxiedDeps): Proxi
       era?.book.start();
       return Promise.resolve();
     },
-    get era() {
+    get era(): ProxiedRuntime['era'] {
+      if (sse !== undefined) return { verdict: 'legacy', reason: 'transport: sse', leased: sse.leased, held: sse.held, bridged: 0 };
       return {
         verdict: era?.book.verdict,
         reason: era?.book.reason ?? 'protocol: as_is',
@@ -210,6 +226,7 @@ export function createProxied(options: ProxiedOptions, deps: ProxiedDeps): Proxi
     handle(call, exchange) {
       if (exchange.ended) return;
       if (health === 'stopped') return exchange.fail(new GatewayError('DRAINING'));
+      if (sse !== undefined) return sse.handle(call, exchange);
       if (era !== undefined && call.era === 'modern' && !era.passes) return era.route(call, exchange, () => fly(call, exchange, undefined));
       const session = sessionOf(call, seal);
       if (session instanceof GatewayError) {
@@ -221,11 +238,12 @@ export function createProxied(options: ProxiedOptions, deps: ProxiedDeps): Proxi
     },
     stats() {
       const { free, pending, waiting } = pool.stats;
-      return { free, running: queue.running - waiting, pending, queued: queue.waiting };
+      return { free, running: queue.running + (sse?.streams ?? 0) - waiting, pending, queued: queue.waiting };
     },
     async close(deadline_ms) {
       health = 'stopped';
       era?.close();
+      sse?.close();
       await pool.close(deadline_ms);
     },
   };

@@ -29,21 +29,23 @@ export class QueuedSenders {
     this.#parts = parts;
   }
 
-  /** `streams`: its POSTs are answered by streams that stay open. */
-  of(caller: string, streams = false): HttpSender {
-    return { send: (method, fields, body, listener) => this.#send(caller, method === 'stream' || streams, method, fields, body, listener) };
+  /** `streams`: its POSTs are answered by streams that stay open. `fixed`: of another target than the runtime's. */
+  of(caller: string, streams = false, fixed = this.#parts.fixed): HttpSender {
+    return { send: (method, ...rest) => this.#send(caller, method === 'stream' || streams, fixed, method, ...rest) };
   }
 
-  #send(caller: string, stream: boolean, ...[method, fields, body, listener]: Parameters<HttpSender['send']>): () => void {
+  #send(
+    caller: string,
+    stream: boolean,
+    fixed: FixedHeads,
+    ...[method, fields, body, listener]: Parameters<HttpSender['send']>
+  ): () => void {
     const lines = fieldLines(fields);
     const full = stream && this.#streams >= this.#parts.max_streams;
-    if (lines === undefined || full) {
-      listener.failed(full ? 'TOO_MANY_STREAMS' : 'BAD_REQUEST');
-      return ignore;
-    }
+    if (lines === undefined || full) return soon(() => listener.failed(full ? 'TOO_MANY_STREAMS' : 'BAD_REQUEST'));
     if (stream) this.#streams += 1;
     const request = {
-      head: this.#parts.fixed[method === 'stream' ? 'get' : method] + lines,
+      head: fixed[method === 'stream' ? 'get' : method] + lines,
       body: body === undefined ? undefined : Buffer.from(body.buffer, body.byteOffset, body.byteLength),
     };
     const sent = new QueuedRequest(stream ? STREAMS : caller, request, this.#parts, listener, () => {
@@ -77,7 +79,10 @@ class QueuedRequest implements Waiter, UpstreamListener {
   }
 
   start(): void {
-    if (this.#parts.queue.enter(this) === 'refused') this.displaced();
+    if (this.#parts.queue.enter(this) !== 'refused') return;
+    this.#left = true;
+    this.#onLeft();
+    soon(() => this.#displaced());
   }
 
   stop(): void {
@@ -90,9 +95,7 @@ class QueuedRequest implements Waiter, UpstreamListener {
   displaced(): void {
     this.#left = true;
     this.#onLeft();
-    if (this.#stopped) return;
-    this.#stopped = true;
-    this.#listener.failed('OVERLOADED');
+    this.#displaced();
   }
 
   launch(): void {
@@ -136,6 +139,12 @@ class QueuedRequest implements Waiter, UpstreamListener {
     this.#listener.failed(told);
   }
 
+  #displaced(): void {
+    if (this.#stopped) return;
+    this.#stopped = true;
+    this.#listener.failed('OVERLOADED');
+  }
+
   #leave(): void {
     if (this.#left) return;
     this.#left = true;
@@ -145,7 +154,16 @@ class QueuedRequest implements Waiter, UpstreamListener {
   }
 }
 
-function ignore(): void {}
+/** Runs once the sender has returned: its caller is not ready for an answer before. Returns the way to prevent it. */
+function soon(run: () => void): () => void {
+  let stopped = false;
+  queueMicrotask(() => {
+    if (!stopped) run();
+  });
+  return () => {
+    stopped = true;
+  };
+}
 
 /** No caller's key. */
 const STREAMS = 'streams';

@@ -4,17 +4,18 @@ import { type Child, startChild } from './child.js';
 
 /** The reference server `@modelcontextprotocol/server-everything`, a process of its own on a free port. */
 export interface EverythingServer {
-  /** Its MCP endpoint. */
+  /** Its MCP endpoint, or its event stream. */
   readonly url: string;
   readonly child: Child;
 }
 
-export async function startEverything(): Promise<EverythingServer> {
+/** `sse`: over the transport of revision 2024-11-05. */
+export async function startEverything(mode: 'streamableHttp' | 'sse' = 'streamableHttp'): Promise<EverythingServer> {
   const port = await freePort();
   const program = repositoryPath('node_modules/@modelcontextprotocol/server-everything/dist/index.js');
-  const child = startChild([program, 'streamableHttp'], { PORT: String(port) });
-  await child.says(/listening on port/);
-  return { url: `http://127.0.0.1:${port}/mcp`, child };
+  const child = startChild([program, mode], { PORT: String(port) });
+  await child.says(mode === 'sse' ? /running on port/ : /listening on port/);
+  return { url: `http://127.0.0.1:${port}/${mode === 'sse' ? 'sse' : 'mcp'}`, child };
 }
 
 /** A port that was free a moment ago, for programs that cannot pick one themselves. */
