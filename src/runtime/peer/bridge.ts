@@ -134,8 +134,19 @@ export class Bridge implements Audience {
 
 /** Members of `params` that belong to a modern retry, or to the tasks of 2025-11-25. */
 export const RETRY: ReadonlySet<string> = new Set(['inputResponses', 'requestState', 'task']);
-/** Requests of legacy revisions that the modern one took away. */
-const GONE: ReadonlySet<string> = new Set(['initialize', 'ping', 'logging/setLevel', 'resources/subscribe', 'resources/unsubscribe']);
+/** Requests of legacy revisions that the modern one took away, and those of tasks, which mean something else in it. */
+const GONE: ReadonlySet<string> = new Set([
+  'initialize',
+  'ping',
+  'logging/setLevel',
+  'resources/subscribe',
+  'resources/unsubscribe',
+  'tasks/get',
+  'tasks/update',
+  'tasks/cancel',
+  'tasks/list',
+  'tasks/result',
+]);
 const QUESTIONS: ReadonlySet<string> = new Set(['elicitation/create', 'sampling/createMessage', 'roots/list']);
 
 function refusal(method: string): string {

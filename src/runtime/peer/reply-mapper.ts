@@ -1,6 +1,18 @@
 import type { AnswerOutcome, Call } from '../../contract/runtime.js';
 import { CODES } from '../../errors/codes.js';
-import { type Edit, isListAt, isObjectAt, itemsOf, type Member, memberAt, memberOf, membersOf, splice } from '../../wire/edit.js';
+import {
+  cutting,
+  type Edit,
+  isListAt,
+  isObjectAt,
+  itemsOf,
+  type Member,
+  memberAt,
+  memberOf,
+  membersOf,
+  type Span,
+  splice,
+} from '../../wire/edit.js';
 import { errorObject, errorResponseText, resultText, SERVER_INFO_KEY, SUBSCRIPTION_KEY } from '../../wire/rpc.js';
 import { skipSpace } from '../../wire/skip.js';
 import { toRaw } from '../../wire/text.js';
@@ -23,7 +35,7 @@ export const tellAsIs: ReplyMapper = (call, line, response) => {
 /**
  * Tells a legacy server's answers to modern clients (MCP 2026-07-28, Base "Results", Caching, Resources "Error Handling"): results get
  * `resultType`, where the revision wants them caching hints, and who answered; -32002 for a missing resource becomes -32602; -32042, which sends
- * the user to a URL before the call can be made, becomes `input_required`, or -32021 for a client that cannot open one. Everything else stays as the server wrote it.
+ * the user to a URL before the call can be made, becomes `input_required`, or -32021 for a client that cannot open one; tools that run as tasks alone are left out. Everything else stays as the server wrote it.
  * `stateOf` seals what the client comes back with.
  */
 export function bridgedReplyMapper({ server_info }: Handshake, stateOf: (call: Call) => string): ReplyMapper {
@@ -92,8 +104,18 @@ function editResult(line: Uint8Array, result: Member, method: string, server_inf
   }
   for (const member of members) {
     if (member.key === 'resultType') edits.push({ from: member.value, to: member.to, text: '"complete"' });
+    else if (member.key === 'tools' && method === 'tools/list' && isListAt(line, member.value))
+      edits.push(...cutting(itemsOf(line, member.value), (tool) => onlyAsTask(line, tool)));
     else if (member.key === '_meta') edits.push({ from: member.value, to: member.to, text: metaText(line, member, server_info) });
   }
+}
+
+/** A tool that runs as a task of 2025-11-25 alone cannot be called in the modern revision. */
+function onlyAsTask(line: Uint8Array, { from }: Span): boolean {
+  const execution = isObjectAt(line, from) ? memberOf(line, from, 'execution') : undefined;
+  if (execution === undefined || !isObjectAt(line, execution.value)) return false;
+  const support = memberOf(line, execution.value, 'taskSupport');
+  return support !== undefined && toRaw(line, support.value, support.to) === '"required"';
 }
 
 function metaText(line: Uint8Array, member: Member, server_info: string): string {

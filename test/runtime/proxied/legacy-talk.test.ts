@@ -89,6 +89,31 @@ describe('proxied: what a legacy server says beside its answers', { timeout: 30_
     assert.deepEqual((await resultOf(bench.send(modernCall('server/discover', {}, ALICE)))).capabilities, { tools: {}, logging: {} });
   });
 
+  it('tasks of 2025-11-25 are not offered: tools that need them are left out, and their methods are unknown here', async () => {
+    await open();
+    const own = upstream.special;
+    const listed = ['optional', 'required', 'forbidden', 'required'].map((taskSupport, i) => ({
+      name: `t${i}`,
+      execution: { taskSupport },
+    }));
+    upstream.special = (message, response, request) => {
+      if (message.method !== 'tools/list') return own(message, response, request);
+      const result = { tools: [{ name: 'plain', inputSchema: { type: 'object' } }, ...listed] };
+      response.writeHead(200, { 'content-type': 'application/json' }).end(JSON.stringify({ jsonrpc: '2.0', id: message.id, result }));
+      return true;
+    };
+    const { tools } = (await resultOf(bench.send(modernCall('tools/list', {}, ALICE)))) as { tools: readonly { name: string }[] };
+    assert.deepEqual(
+      tools.map(({ name }) => name),
+      ['plain', 't0', 't2'],
+    );
+    for (const method of ['tasks/get', 'tasks/update', 'tasks/cancel', 'tasks/list', 'tasks/result']) {
+      const { error, status } = await bench.send(modernCall(method, { taskId: 'x' }, ALICE)).done;
+      assert.deepEqual([error?.code, status], ['METHOD_NOT_FOUND', 404], method);
+      assert.equal(upstream.count(method), 0);
+    }
+  });
+
   describe('-32042', () => {
     const ELICITATIONS = [{ mode: 'url', elicitationId: 'e1', url: 'https://x.example/', message: 'Go' }];
     const refuse = { error: { code: -32042, message: 'URL first', data: { elicitations: ELICITATIONS } } };
