@@ -82,6 +82,6 @@ export interface Telemetry {
   taskRefused(route: string): void;
   /** Tool names of a server's own `tools/list` answer: from now on they may be label values (at most 200 a route). */
   toolsListed(route: string, names: readonly string[]): void;
-  drainKilled(kind: 'connection' | 'stream' | 'call' | 'child', count: number): void;
+  drainKilled(kind: 'connection' | 'stream' | 'call' | 'child' | 'held', count: number): void;
   drained(seconds: number): void;
 }

@@ -81,7 +81,7 @@ export const END_REASONS: readonly string[] = [
 ];
 export const LIMIT_REASONS: readonly string[] = ['other', 'limit', 'drain'];
 export const LIMITED_KINDS: readonly string[] = ['other', 'wait', 'call', 'stream'];
-export const KILL_KINDS: readonly string[] = ['other', 'connection', 'stream', 'call', 'child'];
+export const KILL_KINDS: readonly string[] = ['other', 'connection', 'stream', 'call', 'child', 'held'];
 
 /** Position of a value in one of the sets above; 0, which is `other`, for a value outside it. */
 export function positions(set: readonly string[]): (value: string) => number {

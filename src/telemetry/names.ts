@@ -123,7 +123,10 @@ export const METRICS = {
   config_last_reload_success: gauge('1 when the last reload, or the start, applied the config; 0 when it was refused.'),
   drain_state: gauge('0 serving, 1 draining, 2 closing, 3 closed.'),
   drain_remaining: gauge('Connections that a drain is still waiting for; 0 while serving.'),
-  drain_killed_total: counter('Requests and streams still open at the end of a drain, which were killed.', 'kind'),
+  drain_killed_total: counter(
+    'Requests and streams still open at the end of a drain, which were killed. held: calls that waited for a client’s answer.',
+    'kind',
+  ),
   drain_duration_seconds: histogram('How long a drain took.', DRAIN_BUCKETS),
   trace_spans_exported_total: counter('Spans accepted by the collector.'),
   trace_spans_dropped_total: counter(

@@ -92,7 +92,10 @@ export function createPeerRuntime(options: PeerRuntimeOptions, deps: PeerRuntime
   const held = new HeldCalls<HeldCall>(options.bridge, {
     clock,
     keys: deps.state_keys ?? [],
-    ended: (reason) => telemetry.heldCallEnded(name, reason),
+    ended: (reason) => {
+      telemetry.heldCallEnded(name, reason);
+      if (reason === 'drain') telemetry.drainKilled('held', 1);
+    },
   });
   const headers = new ToolHeaders();
   const leased: LeasedSessions = new LeasedSessions(

@@ -98,7 +98,10 @@ export class EraRouting {
     this.#held = new HeldCalls<HeldCall>(options, {
       clock,
       keys: deps.state_keys,
-      ended: (reason) => telemetry.heldCallEnded(name, reason),
+      ended: (reason) => {
+        telemetry.heldCallEnded(name, reason);
+        if (reason === 'drain') telemetry.drainKilled('held', 1);
+      },
       changed: () => this.#judge(),
     });
     this.#judge();

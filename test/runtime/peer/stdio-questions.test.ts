@@ -116,6 +116,7 @@ describe('questions of a legacy child to modern clients', { timeout: 60_000 }, (
     await askedBy(call(bench, 'ask', { id: 'a' }, ALICE));
     await bench.runtime.close(2000);
     assert.ok(bench.told.includes('held child drain'));
+    assert.ok(bench.told.includes('killed held 1'));
     assert.deepEqual([bench.runtime.peers.held, bench.runtime.peers.children], [0, 0]);
   });
 

@@ -178,6 +178,7 @@ describe('proxied: questions of a legacy server to modern clients', () => {
     await resultOf(bench.send(call()));
     void bench.runtime.close(1000);
     await until(() => bench.told.includes('held alpha drain'));
+    assert.ok(bench.told.includes('killed held 1'));
   });
 
   it('a question that needs what the client did not declare: an error to the server, and to the client which capability', async () => {
