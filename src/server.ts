@@ -60,6 +60,7 @@ export type {
   ToolDefinition,
 } from './contract/server.js';
 export type { SchemaInput, SchemaOutput, StandardIssue, StandardResult, StandardSchema } from './contract/standard-schema.js';
+export type { ServerTasks, TaskChange, TaskRecord, TaskStatus, TaskStore, ToolTask } from './contract/tasks.js';
 export { RpcError, ToolError } from './core/call/run-handler.js';
 export { defineServer } from './core/define/define-server.js';
 export {

@@ -3,6 +3,7 @@ import type { Annotations, CompletionResult, Icon, JsonSchema, Meta, PromptResul
 import type { HandlerContext, InputRequired } from './handler.js';
 import type { Identity } from './identity.js';
 import type { StandardSchema } from './standard-schema.js';
+import type { ServerTasks, ToolTask } from './tasks.js';
 
 /** A value, or a promise of it. */
 export type Awaitable<T> = T | Promise<T>;
@@ -61,6 +62,8 @@ export interface ToolDefinition extends Described {
   /** The same for a Standard Schema `output`. */
   readonly output_schema?: JsonSchema;
   readonly annotations?: ToolAnnotations;
+  /** Lets a call go on as a task (MCP extension io.modelcontextprotocol/tasks) when it takes long. Absent: the call waits for the tool. */
+  readonly task?: ToolTask;
   /** Gets valid arguments. A string is a result of one text. Throw a `ToolError` to tell the model what went wrong. */
   run(input: Readonly<Record<string, unknown>>, context: HandlerContext): Awaitable<string | ToolResult | InputRequired>;
 }
@@ -180,6 +183,8 @@ export interface ServerDefinition {
   readonly changes?: ChangeSource;
   /** By extension id, e.g. `com.example/thing`. */
   readonly extensions?: Readonly<Record<string, ExtensionDefinition>>;
+  /** Of tools with `task`. */
+  readonly tasks?: ServerTasks;
   /** Of lists and `server/discover`. Default: 60 000 ms, private. Lists that scopes or a policy filter are always private. */
   readonly caching?: Caching;
   /** Components on one page of a list, 1 to 1 000; default 100. */

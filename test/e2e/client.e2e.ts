@@ -217,7 +217,7 @@ describe('portcullis call', () => {
     writeFileSync(join(folder, 'token'), `${tokens.everything}\n`);
     const url = `${gateway.url}/everything/mcp`;
     const [code, listed] = await run(`${MAIN} ${url} --token-file token`);
-    assert.deepEqual([code, /legacy 2025-11-25: \d+ tools\n/.test(listed)], [0, true], listed);
+    assert.deepEqual([code, /modern 2026-07-28: \d+ tools\n/.test(listed)], [0, true], listed);
     assert.deepEqual(await run(`cat token | ${MAIN} ${url} echo '{"message":"hi"}' --token-file -`), [0, 'Echo: hi\n']);
     const [done, output] = await run(`${MAIN} ${url} ${LONG} '{"duration":0.2,"steps":2}' --token-file token`);
     assert.deepEqual([done, /\[1\/2\]\n\[2\/2\]\nLong running operation completed/.test(output)], [0, true], output);

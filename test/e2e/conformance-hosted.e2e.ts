@@ -62,6 +62,18 @@ for (const [title, scenario_count, run, scenarios] of [
       assert.deepEqual(lostOnTheWay(hosted, through), []));
 
     if (title.includes('2026-07-28'))
+      it('the ten scenarios of tasks pass, direct and behind a second gateway', () => {
+        for (const result of [hosted, through]) {
+          const tasks = [...result].filter(([scenario]) => scenario.startsWith('tasks-'));
+          assert.equal(tasks.length, 10);
+          assert.deepEqual(
+            tasks.filter(([, { failed }]) => failed > 0).map(([scenario]) => scenario),
+            [],
+          );
+        }
+      });
+
+    if (title.includes('2026-07-28'))
       it('header validation passes in full, direct and behind a second gateway', () => {
         for (const [scenario, count] of Object.entries(HEADER_SCENARIOS)) {
           assert.deepEqual([scenario, hosted.get(scenario)?.passed, hosted.get(scenario)?.failed], [scenario, count, 0]);

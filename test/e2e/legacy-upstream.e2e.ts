@@ -46,6 +46,7 @@ for (const [name, openModern] of MODERN)
       try {
         assert.equal(client.revision, '2026-07-28');
         const [tools, resources, prompts] = [await client.tools(), await client.resources(), await client.prompts()];
+        assert.ok(tools.includes('trigger-sampling-request'), 'a tool that the server shows to clients that can be asked');
         assert.ok(tools.includes(LONG) && resources.includes(RESOURCE) && prompts.length >= 4);
         assert.match(await client.read(RESOURCE), /Everything/);
         assert.equal(await client.call('echo', { message: 'a — b 😀' }), 'Echo: a — b 😀');

@@ -135,7 +135,7 @@ export class Rig {
       listener: { port: 0, ...listener },
       ops: { port: 0 },
       gates: { cert: { use: 'mtls', options } },
-      runtimes: { main: { kind: 'proxied', url: upstream.url } },
+      runtimes: { main: { kind: 'proxied', protocol: 'as_is', url: upstream.url } },
       routes: [{ path: '/mcp', gates: ['cert'], runtime: 'main', forward_identity: { header: 'x-portcullis-identity' } }],
     });
     await gateway.start();

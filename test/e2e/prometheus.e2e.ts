@@ -52,8 +52,8 @@ listener: { port: 0, limits: ${limits} }
 ops: { port: 0 }
 gates: { key: { use: api-key, options: { keys: [{ name: probe, sha256: "${KEY_SHA256}" }] } } }
 runtimes:
-  server: { kind: proxied, url: "${upstream.url}/mcp" }
-  gone: { kind: proxied, url: "http://127.0.0.1:${gone}/mcp" }
+  server: { kind: proxied, protocol: as_is, url: "${upstream.url}/mcp" }
+  gone: { kind: proxied, protocol: as_is, url: "http://127.0.0.1:${gone}/mcp" }
 routes:
   - { path: /mcp, public: true, runtime: server }
   - { path: ${GUARDED}, gates: [key], runtime: server }

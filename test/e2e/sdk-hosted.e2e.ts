@@ -240,7 +240,7 @@ describe('clients of other eras', () => {
       assert.deepEqual(fact?.completed, ['paris', 'park', 'party']);
       assert.equal(fact?.sampled, 'LLM response: sampled text');
       assert.equal(fact?.logged, revision === MODERN ? 0 : 3);
-      assert.equal(fact?.tools.length, 30);
+      assert.equal(fact?.tools.length, 37);
       assert.equal(fact?.prompts.length, 5);
       assert.deepEqual(fact?.resources, ['test://static-text', WATCHED, 'test://static-binary']);
     });

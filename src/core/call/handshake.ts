@@ -6,6 +6,7 @@ import type { ServerRuntime } from '../define/server-runtime.js';
 import { isLogLevel } from './context.js';
 import { faultReply, type Reply, resultOf } from './reply.js';
 import type { CoreRequest } from './request.js';
+import { TASKS } from './tasks-declared.js';
 
 /** `server/discover` (MCP 2026-07-28). Versions are those that need no handshake; the others are reached through `initialize`. */
 export function discoverReply(server: ServerRuntime, request: CoreRequest): Reply {
@@ -44,7 +45,8 @@ function capabilitiesOf(server: ServerRuntime, { era }: Dialect): object {
   // No legacy client has a stream for changes here, so capabilities that need one are not declared.
   const delivers = era === 'modern';
   const changed = (yes: boolean) => (delivers && yes ? { listChanged: true } : {});
-  const extensions = Object.entries(definition.extensions ?? {}).map(([id, { settings = {} }]) => [id, settings]);
+  const tasks = [...server.tools.values()].some((tool) => tool.definition.task !== undefined) ? [[TASKS, {}] as const] : [];
+  const extensions = [...Object.entries(definition.extensions ?? {}).map(([id, { settings = {} }]) => [id, settings] as const), ...tasks];
   return {
     ...(methods.has('tools/list') ? { tools: changed(tools) } : {}),
     ...(methods.has('resources/list') ? { resources: { ...(delivers && updates ? { subscribe: true } : {}), ...changed(resources) } } : {}),

@@ -1,6 +1,7 @@
 import type { Wanted } from '../../contract/changes.js';
 import type { Meta } from '../../contract/content.js';
 import type { Ask } from '../../contract/handler.js';
+import type { ToolTask } from '../../contract/tasks.js';
 import { CODES } from '../../errors/codes.js';
 import type { ProtocolFault } from '../../errors/error.js';
 import { errorObject } from '../../wire/rpc.js';
@@ -32,13 +33,23 @@ export interface Job {
   run(context: CallContext): Reply | Promise<Reply>;
 }
 
+/** A job that may become a task: its client takes one for an answer. */
+export interface TaskJob extends Job {
+  readonly task: TaskRules;
+  /** The answer that asks the client in the call itself. */
+  asked(ask: Ask): Reply;
+}
+
+/** A tool's `task` with its defaults. */
+export type TaskRules = Required<Omit<ToolTask, 'when'>>;
+
 /** A subscription that was admitted. */
 export interface Listen {
   readonly kind: 'listen';
   readonly wanted: Wanted | undefined;
 }
 
-export type Prepared = Reply | Job | Listen;
+export type Prepared = Reply | Job | TaskJob | Listen;
 
 /** A complete result from its members' JSON text. */
 export function resultOf(

@@ -35,6 +35,8 @@ export interface CoreRequest {
   readonly facts: Facts;
   /** Where `Mcp-Param-*` is mirrored; undefined on a transport without headers. */
   readonly headers: HeaderView | undefined;
+  /** It may become a task: what the handler asks is not told as a result. */
+  readonly in_task?: boolean;
   /** Of the one client that a transport such as stdio has, or of the legacy client that came with a session id; undefined: nothing is known of the client. */
   readonly session: CoreSession | undefined;
 }
@@ -53,6 +55,8 @@ export interface CoreEnvironment {
   readonly wrapped: WrappedHandlers;
   /** Told when scopes or the policy hid a component from a call: the caller was told that it does not exist. */
   hidden?(request: CoreRequest, component: ComponentView, why: 'scopes' | 'policy'): void;
+  /** Tools become tasks here. */
+  readonly tasks?: boolean;
   /** A handler, a policy or a source threw something that is no `ToolError` or `RpcError`. */
   crashed(request: CoreRequest, error: unknown): void;
 }

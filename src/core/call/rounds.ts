@@ -43,7 +43,7 @@ export function askReply(server: ServerRuntime, request: CoreRequest, env: CoreE
           requests.map(([, question]) => question),
         );
   if (missing !== undefined) throw new FaultError({ code: 'MISSING_CAPABILITY', data: { requiredCapabilities: missing } });
-  if (dialect.asks === 'requests') return { kind: 'ask', ask };
+  if (dialect.asks === 'requests' || request.in_task === true) return { kind: 'ask', ask };
   const members: string[] = [];
   if (requests.length > 0) members.push(`"inputRequests":${JSON.stringify(ask.requests)}`);
   if (ask.state !== undefined) {

@@ -11,8 +11,9 @@ import { isObject } from './params.js';
 import { faultReply, type Prepared, type Reply, resultOf } from './reply.js';
 import type { CoreEnvironment, CoreRequest } from './request.js';
 import { mayUse } from './request.js';
-import { readRound } from './rounds.js';
+import { askReply, readRound } from './rounds.js';
 import { runHandler, ToolError } from './run-handler.js';
+import { declaresTasks, tasksMissing } from './tasks-declared.js';
 
 /** `tools/call`: the tool is there for the caller, the mirrored headers agree, the arguments fit its schema. */
 export function prepareTool(server: ServerRuntime, request: CoreRequest, env: CoreEnvironment): Prepared {
@@ -30,7 +31,22 @@ export function prepareTool(server: ServerRuntime, request: CoreRequest, env: Co
   if (!round.ok) return faultReply(request, round.fault);
   const why = tool.fits?.(args);
   if (why !== undefined) return badArguments(server, request, why);
-  return { kind: 'job', round: round.value, run: (context) => runTool(server, request, env, tool, args, context) };
+  const run = (as: CoreRequest) => (context: CallContext) => runTool(server, as, env, tool, args, context);
+  const { task } = tool.definition;
+  if (task === undefined || env.tasks !== true || request.dialect.era !== 'modern')
+    return { kind: 'job', round: round.value, run: run(request) };
+  if (!declaresTasks(request))
+    return task.when === 'always' ? tasksMissing(request) : { kind: 'job', round: round.value, run: run(request) };
+  // Progress becomes the task's message, whether the call asks for it or not.
+  const within = { ...request, in_task: true, progress_token: request.progress_token ?? '0' };
+  const { asks = 'before', ttl_ms = 3_600_000, poll_ms = 1_000, immediate_ms = 50 } = task;
+  return {
+    kind: 'job',
+    round: round.value,
+    run: run(within),
+    task: { asks, ttl_ms, poll_ms, immediate_ms },
+    asked: (ask) => askReply(server, request, env, ask),
+  };
 }
 
 type Arguments = Readonly<Record<string, unknown>>;

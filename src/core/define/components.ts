@@ -27,7 +27,14 @@ export function buildTools(definitions: readonly ToolDefinition[], collect: Coll
     const where = `tool ${JSON.stringify(definition.name)}`;
     const report = (message: string) => collect(where, message);
     const { name } = definition;
-    tell(report, whyNotToolName(name), mustRun(definition.run, 'run'), whyNotScopes(definition.scopes), twice(tools, name));
+    tell(
+      report,
+      whyNotToolName(name),
+      mustRun(definition.run, 'run'),
+      whyNotScopes(definition.scopes),
+      twice(tools, name),
+      whyNotTask(definition.task),
+    );
     const { schema: input, parse: parse_input } = inputOf(definition, report);
     const output = outputOf(definition, report);
     if ((input as { readonly type?: unknown } | null)?.type !== 'object') report('input must be a schema of type object');
@@ -165,6 +172,17 @@ export function buildExtensions(
 function tell(report: (message: string) => void, ...faults: readonly (string | undefined)[]): void {
   for (const fault of faults) if (fault !== undefined) report(fault);
 }
+
+function whyNotTask(task: ToolDefinition['task']): string | undefined {
+  if (task === undefined) return undefined;
+  const { when, asks = 'before', ttl_ms = 1, poll_ms = 1, immediate_ms = 0 } = task;
+  if (when !== 'declared' && when !== 'always') return 'task.when must be declared or always';
+  if (asks !== 'before' && asks !== 'within') return 'task.asks must be before or within';
+  if (!isMs(ttl_ms, 1) || !isMs(poll_ms, 1)) return 'task.ttl_ms and task.poll_ms must be whole milliseconds from 1 to 2 147 483 647';
+  return isMs(immediate_ms, 0) ? undefined : 'task.immediate_ms must be whole milliseconds from 0 to 2 147 483 647';
+}
+
+const isMs = (value: number, least: number): boolean => Number.isInteger(value) && value >= least && value <= 2_147_483_647;
 
 function mustRun(run: unknown, what: string): string | undefined {
   return typeof run === 'function' ? undefined : `${what} must be a function`;

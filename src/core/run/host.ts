@@ -13,6 +13,7 @@ import { createStateSeal } from '../call/state-seal.js';
 import { createClientSeal } from '../client-seal.js';
 import { asRuntime, openWrappers, type ServerRuntime } from '../define/server-runtime.js';
 import { prepare } from '../prepare.js';
+import { Tasks } from '../task/tasks.js';
 import { JSON_HEADERS, RunningCall, type RunParts, sendReply } from './call.js';
 import { ClientSessions } from './client-sessions.js';
 import { openSubscription } from './listen.js';
@@ -45,6 +46,8 @@ export class ServerHost {
   /** Of the one client of a headless transport. */
   readonly #session: CoreSession | undefined;
   readonly #sessions: ClientSessions;
+  /** Undefined: no tool becomes a task. */
+  readonly #tasks: Tasks | undefined;
 
   /** Throws TypeError when the server was not made by `defineServer`. */
   constructor({ scope, server, state_keys, headless = false }: HostOptions, { clock, executor, rejected, crashed, hidden }: HostDeps) {
@@ -56,7 +59,9 @@ export class ServerHost {
     this.#parts = { scope, executor, questions: new Questions(), rejected };
     const seal = createStateSeal({ keys: state_keys, clock });
     const wrapped = openWrappers(runtime, clock);
-    this.#env = hidden === undefined ? { seal, wrapped, crashed } : { seal, wrapped, crashed, hidden };
+    const has_tasks = [...runtime.tools.values()].some(({ definition }) => definition.task !== undefined);
+    this.#env = { seal, wrapped, crashed, ...(hidden === undefined ? {} : { hidden }), ...(has_tasks ? { tasks: true } : {}) };
+    this.#tasks = has_tasks ? new Tasks(runtime, { clock, executor, scope, failed: crashed }) : undefined;
   }
 
   /** Never throws; every way out goes through the exchange. */
@@ -78,7 +83,9 @@ export class ServerHost {
     const begins = call.method === 'initialize' && this.#session === undefined ? newSession() : undefined;
     const session = this.#session ?? begins ?? (call.era === 'legacy' ? this.#sessions.find(call) : undefined);
     const request = toRequest(call, session, this.#session !== undefined);
+    if (this.#tasks?.handle(request, exchange) === true) return;
     const prepared = prepare(this.server, request, this.#env);
+    if (prepared.kind === 'job' && 'task' in prepared) return this.#tasks?.start(request, prepared, exchange);
     if (prepared.kind === 'job') return new RunningCall(this.#parts, request, prepared, exchange).start();
     if (prepared.kind === 'listen') return openSubscription(this.server, request, prepared.wanted, exchange, this.#env);
     if (prepared.kind === 'ask') return;

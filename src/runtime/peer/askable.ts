@@ -7,17 +7,19 @@ export interface Askable {
   /** What of the client's capabilities lets a server ask it something, as JSON text for an `initialize`, equal for equal ones; undefined: nothing. */
   readonly text: string | undefined;
   readonly capabilities: ClientCapabilities;
+  /** A client may be asked in the middle of this call. */
+  readonly asks: boolean;
   /** `requestState`: the call answers a question. */
   readonly state: unknown;
 }
 
-/** Undefined for a call in the middle of which nobody may be asked. */
-export function askableOf(call: Call): Askable | undefined {
-  if (!ASKING.has(call.method)) return undefined;
-  const { _meta, requestState: state } = paramsOf(call.body);
+export function askableOf(call: Call): Askable {
+  const asks = ASKING.has(call.method);
+  const { _meta, requestState } = paramsOf(call.body);
+  const state = asks ? requestState : undefined;
   const meta = _meta as Readonly<Record<string, unknown>> | undefined;
   const declared = meta?.['io.modelcontextprotocol/clientCapabilities'] as ClientCapabilities | undefined;
-  if (typeof declared !== 'object' || declared === null) return { text: undefined, capabilities: {}, state };
+  if (typeof declared !== 'object' || declared === null) return { text: undefined, capabilities: {}, asks, state };
   const { elicitation, sampling, roots } = declared;
   const form = elicitation !== undefined && (elicitation.form !== undefined || elicitation.url === undefined);
   const kept = {
@@ -31,7 +33,7 @@ export function askableOf(call: Call): Askable | undefined {
           sampling: { ...(sampling.context === undefined ? {} : { context: {} }), ...(sampling.tools === undefined ? {} : { tools: {} }) },
         }),
   };
-  return { text: Object.keys(kept).length === 0 ? undefined : JSON.stringify(kept), capabilities: declared, state };
+  return { text: Object.keys(kept).length === 0 ? undefined : JSON.stringify(kept), capabilities: declared, asks, state };
 }
 
 /** Requests in the middle of which a client may be asked (MCP 2026-07-28, Multi Round-Trip Requests). */

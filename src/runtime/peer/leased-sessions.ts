@@ -45,6 +45,8 @@ export class LeasedSessions {
   /** Out of use; their last calls still run. */
   readonly #leaving = new Set<LeasedSession>();
   readonly #repeated = new WeakSet<Exchange>();
+  /** Sessions that were opened for one call each. */
+  #counted = 0;
   /** Runs while there are sessions. */
   #sweep: Timer | undefined;
 
@@ -57,17 +59,17 @@ export class LeasedSessions {
     return this.#all.size;
   }
 
-  handle(call: Call, exchange: Exchange, askable: Askable | undefined = this.askableOf(call)): void {
+  handle(call: Call, exchange: Exchange, askable: Askable = this.askableOf(call)): void {
     // Closing its stream is how a modern client cancels; an id that it names here could be anybody's.
     if (call.kind === 'notification') return exchange.accept();
     if (call.kind !== 'request') return exchange.fail(new GatewayError('METHOD_NOT_ALLOWED', { headers: { allow: 'POST' } }));
-    if (askable?.state !== undefined && !this.#deps.held.isAsked(call, askable.state)) return this.#resume(call, exchange, askable.state);
-    const asked = askable?.text === undefined ? undefined : askable;
+    if (askable.state !== undefined && !this.#deps.held.isAsked(call, askable.state)) return this.#resume(call, exchange, askable.state);
+    const asked = askable.asks && askable.text !== undefined ? askable : undefined;
     // Two callers whom nobody knows must not meet in one session: the question of one could reach the other.
     const once = asked !== undefined && call.identity === undefined;
-    const key = keyOf(call, asked?.text, this.#deps.toldOf(call));
+    const key = once ? `${++this.#counted}` : keyOf(call, askable.text, this.#deps.toldOf(call));
     const alone = asked !== undefined && !this.#deps.attributes;
-    const session = (once ? undefined : this.#find(key, alone)) ?? this.#open(key, call, asked, once);
+    const session = this.#find(key, alone) ?? this.#open(key, call, askable.text, once);
     if (session instanceof GatewayError) return exchange.fail(session);
     this.#all.delete(session);
     this.#all.add(session);
@@ -75,14 +77,14 @@ export class LeasedSessions {
   }
 
   /** What a call says of its client that matters here; `text` is undefined too when no call may be held. */
-  askableOf(call: Call): Askable | undefined {
+  askableOf(call: Call): Askable {
     const askable = askableOf(call);
-    return askable === undefined || this.#deps.held.options.max_held > 0 ? askable : { ...askable, text: undefined };
+    return this.#deps.held.options.max_held > 0 ? askable : { ...askable, text: undefined };
   }
 
   /** Continues a held call whose state this is, also when calls go another way by now; false: it is none of ours. */
   resumes(call: Call, exchange: Exchange): boolean {
-    const state = askableOf(call)?.state;
+    const { state } = askableOf(call);
     if (state === undefined || !this.#deps.held.knows(call, state)) return false;
     this.#resume(call, exchange, state);
     return true;
@@ -118,13 +120,13 @@ export class LeasedSessions {
   }
 
   /** `once`: it ends with the call that it is opened for. */
-  #open(key: string, call: Call, asked: Askable | undefined, once: boolean): LeasedSession | GatewayError {
+  #open(key: string, call: Call, asked: string | undefined, once: boolean): LeasedSession | GatewayError {
     const { identity } = call;
     const caller = identity === undefined ? undefined : callerKey(identity, '');
     if (!this.#room(caller)) return new GatewayError('OVERLOADED');
     const lease = this.#deps.open(call, () => this.#end(session, 'lost'));
     if (lease instanceof GatewayError) return lease;
-    const session: LeasedSession = new LeasedSession(key, caller, asked?.text, lease, this.#options, {
+    const session: LeasedSession = new LeasedSession(key, caller, asked, lease, this.#options, {
       ...this.#deps,
       over: () => {
         if (once && session.free) this.#end(session, 'idle');

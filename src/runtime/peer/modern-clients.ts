@@ -58,7 +58,7 @@ export class ModernClients {
     if (mismatch !== undefined) return exchange.fail(new GatewayError('HEADER_MISMATCH', { detail: mismatch }));
     if (bridge !== undefined) {
       const askable = leased.askableOf(call);
-      if (askable?.text === undefined && askable?.state === undefined) bridge.handle(call, exchange);
+      if (!askable.asks || (askable.text === undefined && askable.state === undefined)) bridge.handle(call, exchange);
       else leased.handle(call, exchange, askable);
       return;
     }

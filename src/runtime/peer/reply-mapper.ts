@@ -66,7 +66,7 @@ const URL_FIRST = -32042;
 function sentTo(call: Call, line: Uint8Array, stateOf: (call: Call) => string): Reply | undefined {
   const given = memberAt(line, 'error', 'data', 'elicitations');
   const asked = askableOf(call);
-  if (given === undefined || !isListAt(line, given.value) || asked === undefined) return undefined;
+  if (given === undefined || !isListAt(line, given.value) || !asked.asks) return undefined;
   const questions = itemsOf(line, given.value).map(({ from }, index) => {
     const kept = isObjectAt(line, from) ? membersOf(line, from).filter(({ key }) => key !== 'elicitationId') : [];
     return `"q${index + 1}":{"method":"elicitation/create","params":{${kept.map(({ from, to }) => toRaw(line, from, to)).join(',')}}}`;

@@ -80,4 +80,19 @@ describe('proxied: the sessions of modern clients on a legacy server', () => {
     };
     assert.equal((await bench.send(tool()).done).error?.code, 'ERA_UNAVAILABLE');
   });
+
+  it('lists come from a session with the capabilities of the client; an unknown caller’s calls never run in it', async () => {
+    await open();
+    const _meta = { 'io.modelcontextprotocol/clientCapabilities': { roots: {} } };
+    const list = () => bench.send(modernCall('tools/list', { _meta })).done;
+    await list();
+    await list();
+    assert.deepEqual(
+      upstream.messages('initialize').map(({ params }) => params?.capabilities),
+      [{ roots: {} }],
+    );
+    assert.equal(bench.runtime.era.leased, 1);
+    await bench.send(modernCall('tools/call', { name: 'echo', _meta })).done;
+    assert.deepEqual([upstream.count('initialize'), bench.runtime.era.leased], [2, 1]);
+  });
 });
