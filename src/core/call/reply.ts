@@ -36,6 +36,8 @@ export interface Job {
 /** A job that may become a task: its client takes one for an answer. */
 export interface TaskJob extends Job {
   readonly task: TaskRules;
+  /** The request as the handler has it: its progress becomes the task's message, whether the client asked for it or not. */
+  readonly request: CoreRequest;
   /** The answer that asks the client in the call itself. */
   asked(ask: Ask): Reply;
 }

@@ -37,13 +37,13 @@ export function prepareTool(server: ServerRuntime, request: CoreRequest, env: Co
     return { kind: 'job', round: round.value, run: run(request) };
   if (!declaresTasks(request))
     return task.when === 'always' ? tasksMissing(request) : { kind: 'job', round: round.value, run: run(request) };
-  // Progress becomes the task's message, whether the call asks for it or not.
   const within = { ...request, in_task: true, progress_token: request.progress_token ?? '0' };
   const { asks = 'before', ttl_ms = 3_600_000, poll_ms = 1_000, immediate_ms = 50 } = task;
   return {
     kind: 'job',
     round: round.value,
     run: run(within),
+    request: within,
     task: { asks, ttl_ms, poll_ms, immediate_ms },
     asked: (ask) => askReply(server, request, env, ask),
   };

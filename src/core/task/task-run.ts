@@ -124,7 +124,7 @@ export class TaskRun implements CallHost {
 
   #work(token: CancelToken, round: InputRound | undefined): Reply | Promise<Reply> {
     this.#token = token;
-    return this.#job.run(new CallContext(this.#request, this, round));
+    return this.#job.run(new CallContext(this.#job.request, this, round));
   }
 
   #replied(reply: Reply): void {
