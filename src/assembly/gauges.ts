@@ -86,12 +86,12 @@ export function declareGauges(metrics: Metrics, listener: Listener, runtimes: ()
     ['runtime'],
     peers(({ children }) => children),
   );
-  metrics.gauge(
-    'runtime_sessions',
-    '',
-    ['runtime'],
-    peers(({ sessions }) => sessions),
-  );
+  metrics.gauge('runtime_sessions', '', ['runtime'], () => {
+    const own = live().flatMap((runtime) =>
+      'stats' in runtime && runtime.sessions !== undefined ? [{ value: runtime.sessions, labels: { runtime: runtime.name } }] : [],
+    );
+    return [...peers(({ sessions }) => sessions)(), ...own];
+  });
   metrics.gauge(
     'runtime_pending',
     '',

@@ -1,25 +1,35 @@
+import { ssePaths } from '../config/rules/routes.js';
 import type { Config } from '../config/schema/config.js';
 import type { RouteInfo } from '../contract/gate.js';
 import type { ChainSet } from '../gate-chain/load.js';
-import type { ListenerRoute } from '../listener/request/route.js';
+import type { ListenerRoute, McpRoute } from '../listener/request/route.js';
 import { RouteTable } from '../route/table.js';
 import type { Runtimes } from './runtimes.js';
 import { routeUrl } from './urls.js';
 
 /** Puts routes, chains and runtimes together into what the listener matches. */
 export function createRouting(config: Config, public_url: string, chains: ChainSet, runtimes: Runtimes): RouteTable<ListenerRoute> {
-  const routes: ListenerRoute[] = config.routes.map((route) => {
+  const routes: ListenerRoute[] = config.routes.flatMap((route): ListenerRoute[] => {
     const { path, runtime: name } = route;
     const info: RouteInfo = Object.freeze({ path, url: routeUrl(route, public_url), runtime: name });
     const chain = must(chains.routes.get(path));
     const forward_identity_header = route.forward_identity?.header.toLowerCase();
     const { runtime } = must(runtimes.by_name.get(name));
     if ('serve' in runtime) {
-      return { kind: 'http', path, prefix: true, info, chain, methods: methodsOf('http', config), runtime, forward_identity_header };
+      return [{ kind: 'http', path, prefix: true, info, chain, methods: methodsOf('http', config), runtime, forward_identity_header }];
     }
     const methods = methodsOf('mcp', config);
     const call_route = Object.freeze({ ...info, forward_identity_header });
-    return { kind: 'mcp', path, prefix: false, info, chain, methods, runtime, call_route };
+    const own: McpRoute = { kind: 'mcp', path, prefix: false, info, chain, methods, runtime, call_route };
+    if (!route.sse) return [own];
+    const door = runtimes.sse.doorOf(runtime, ssePaths(new URL(info.url).pathname).message);
+    const { stream, message } = ssePaths(path);
+    const only = (method: string): ReadonlySet<string> => new Set(config.listener.cors ? [method, 'OPTIONS'] : [method]);
+    return [
+      own,
+      { ...own, path: stream, methods: only('GET'), runtime: door },
+      { ...own, path: message, methods: only('POST'), runtime: door },
+    ];
   });
   for (const [path, chain] of chains.served) {
     routes.push({

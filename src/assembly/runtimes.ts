@@ -15,6 +15,7 @@ import type { PeerRuntime } from '../runtime/peer/peer-runtime.js';
 import { createProxied, type ProxiedRuntime } from '../runtime/proxied/proxied.js';
 import { createSessionSeal, type SessionSeal } from '../runtime/shared/session-seal.js';
 import { createTaskSeal, type TaskSeal } from '../runtime/shared/task-seal.js';
+import { SseClients } from '../runtime/sse/sse-clients.js';
 import type { TunnelEgress } from '../upstream/egress.js';
 import { openHosted } from './hosted.js';
 import { openStdio } from './stdio.js';
@@ -46,6 +47,8 @@ export interface OpenRuntime {
 /** Every runtime of a config, by name. */
 export interface Runtimes {
   readonly by_name: ReadonlyMap<string, OpenRuntime>;
+  /** Clients of HTTP+SSE; it outlives a reload. */
+  readonly sse: SseClients;
   readonly seal: { readonly made_from: string; readonly seal: SessionSeal; readonly tasks: TaskSeal };
 }
 
@@ -87,7 +90,7 @@ export async function createRuntimes(config: Config, folder: string, deps: Runti
     }
   }
   if (problems.length > 0) throw new ConfigError(problems);
-  return { by_name, seal };
+  return { by_name, seal, sse: former?.sse ?? new SseClients(config.listener.limits, deps.clock) };
 }
 
 /** A seal without configured keys has one random key: it lives as long as the process. */

@@ -2,7 +2,7 @@ import { files } from './files.js';
 import { isLoopback } from './format/network.js';
 import { exposure, limits, ports, terminators } from './rules/listener.js';
 import { references } from './rules/references.js';
-import { forwardedIdentity, prefixes, routes } from './rules/routes.js';
+import { forwardedIdentity, prefixes, routes, sseRoutes } from './rules/routes.js';
 import { loops, upstreams } from './rules/runtimes.js';
 import { Report, type Rule, type View } from './view.js';
 
@@ -19,7 +19,21 @@ const tracing: Rule = ({ telemetry }, report) => {
     report.warn([...at, 'headers'], 'travel unencrypted: the endpoint is plain http');
 };
 
-const RULES = [references, routes, forwardedIdentity, prefixes, exposure, terminators, ports, limits, upstreams, loops, tracing, files];
+const RULES = [
+  references,
+  routes,
+  sseRoutes,
+  forwardedIdentity,
+  prefixes,
+  exposure,
+  terminators,
+  ports,
+  limits,
+  upstreams,
+  loops,
+  tracing,
+  files,
+];
 
 /** Everything that only several parts of a config together can get wrong. */
 export function applyRules(view: View): Report {

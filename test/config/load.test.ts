@@ -86,7 +86,7 @@ describe('loadConfig', () => {
           },
         },
       },
-      routes: [{ path: '/a/mcp', gates: [], public: true, runtime: 'a' }],
+      routes: [{ path: '/a/mcp', gates: [], public: true, runtime: 'a', sse: false }],
       telemetry: { log: { level: 'info', access: false, format: 'auto' } },
       reload: { watch: true },
     });

@@ -79,6 +79,7 @@ describe('the normative example', () => {
           gates: ['cert', 'token'],
           public: false,
           runtime: 'files',
+          sse: false,
           forward_identity: { header: 'x-portcullis-identity' },
         },
       ]);

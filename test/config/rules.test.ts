@@ -53,6 +53,17 @@ describe('rules', () => {
     ]);
   });
 
+  it('the paths of HTTP+SSE belong to one route of MCP', () => {
+    for (const path of ['/a/sse', '/a/sse/message'])
+      assert.deepEqual(told({ routes: [route('/a', { sse: true }), route(path)] }), [
+        `routes[0].sse: its path ${path} is taken by routes[1] (${path})`,
+      ]);
+    assert.deepEqual(told({ runtimes: { up: WEB }, routes: [route('/a', { sse: true })] }), [
+      'routes[0].sse: a runtime of kind http serves no MCP',
+    ]);
+    assert.deepEqual(load({ routes: [route('/', { sse: true }), route('/a', { sse: true }), route('/a/sse2')] }).warnings, []);
+  });
+
   it('a server of HTTP+SSE is not a modern one', () => {
     const up = { ...UP, transport: 'sse' };
     assert.deepEqual(told({ runtimes: { up: { ...up, protocol: 'modern' } } }), [

@@ -4,6 +4,12 @@ import type { Rule, View } from '../view.js';
 /** Where the gates publish protected-resource metadata (RFC 9728 section 3.1). */
 export const WELL_KNOWN = '/.well-known/oauth-protected-resource';
 
+/** Where a route with `sse: true` has the event stream of HTTP+SSE, and where its messages are POSTed. */
+export function ssePaths(path: string): { readonly stream: string; readonly message: string } {
+  const base = path.endsWith('/') ? path.slice(0, -1) : path;
+  return { stream: `${base}/sse`, message: `${base}/sse/message` };
+}
+
 /** Routes are open only on purpose, have one meaning for each path and hand on only identities that can be there. */
 export const routes: Rule = (view, report) => {
   const taken = new Map<string, string>();
@@ -31,6 +37,20 @@ export const routes: Rule = (view, report) => {
           `clients dial the same URL for ${same}; audiences could not tell them apart`,
         );
       } else dialed.set(url, `routes[${at.at(-1)}]`);
+    }
+  }
+};
+
+/** The paths of HTTP+SSE belong to one route, and are served by runtimes of MCP. */
+export const sseRoutes: Rule = (view, report) => {
+  const taken = new Map(view.routes.map(({ at, route }) => [route.path, `routes[${at.at(-1)}]`]));
+  for (const { at, route } of view.routes) {
+    if (!route.sse) continue;
+    if (isHttp(view, route.runtime)) report.error([...at, 'sse'], 'a runtime of kind http serves no MCP');
+    for (const path of Object.values(ssePaths(route.path))) {
+      const other = taken.get(path);
+      if (other !== undefined) report.error([...at, 'sse'], `its path ${path} is taken by ${other}`);
+      else taken.set(path, `routes[${at.at(-1)}]`);
     }
   }
 };

@@ -29,6 +29,10 @@ const RouteSchema = section(
     public_url: Type.Optional(
       text('The whole URL that clients dial for this route. Default: listener.public_url followed by path.', { format: 'dialed-url' }),
     ),
+    sse: flag(
+      false,
+      'true: clients that speak only the HTTP+SSE transport of revision 2024-11-05 are served too: GET of the path followed by /sse is their event stream, and POST of the path followed by /sse/message takes their messages. The gates run on both. A stream lives in one process, so with several replicas send a caller to the same one.',
+    ),
     forward_identity: Type.Optional(ForwardIdentitySchema),
   },
   { description: 'One path and what stands behind it.' },

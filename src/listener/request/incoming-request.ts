@@ -68,7 +68,7 @@ export class IncomingRequest implements Ticking, RoutedRequest {
   }
 
   view(): WorkView {
-    return { snapshot: this.#env.snapshot, route: this.route.path, stream: undefined, buffered_bytes: 0 };
+    return { snapshot: this.#env.snapshot, route: this.route.info.path, stream: undefined, buffered_bytes: 0 };
   }
 
   /** A refusal of this request can be given its id: a gate may find out who calls, and the client sends its body unasked. */
@@ -229,7 +229,7 @@ export class IncomingRequest implements Ticking, RoutedRequest {
       {
         connection: this.#connection,
         request_id: this.head.id,
-        route: route.path,
+        route: route.info.path,
         accepts_json: this.accepts_json,
         accepts_events: this.accepts_events,
         extra: this.#extra,
@@ -273,7 +273,7 @@ export class IncomingRequest implements Ticking, RoutedRequest {
     const { head, trace } = this;
     const method = summary?.method ?? head.claims.method ?? '';
     const tool = method === 'tools/call' ? (summary?.name ?? head.claims.name) : undefined;
-    this.#env.denied({ head, route: this.route.path, gate, status, code, method, tool, identity: this.#identity, trace });
+    this.#env.denied({ head, route: this.route.info.path, gate, status, code, method, tool, identity: this.#identity, trace });
   }
 
   /** Counts a request that passed the head checks, once. `ours_ms` is our own part of it; undefined: all of it. */
@@ -285,7 +285,7 @@ export class IncomingRequest implements Ticking, RoutedRequest {
     const overhead_seconds = ours_ms === undefined ? seconds : ours_ms / 1000;
     this.#env.telemetry.requestEnded({
       request_id: this.head.id,
-      route: this.route.path,
+      route: this.route.info.path,
       method,
       era,
       revision,

@@ -92,6 +92,8 @@ export interface UpstreamStats {
 
 export interface ProxiedRuntime extends Runtime {
   stats(): UpstreamStats;
+  /** Sessions of legacy clients that this process holds; undefined where the server holds them. */
+  readonly sessions: number | undefined;
   /** Which era the server speaks, why, and what the gateway holds for clients of the other. */
   readonly era: BetweenEras & { readonly verdict: Verdict | undefined; readonly reason: string };
 }
@@ -212,6 +214,9 @@ export function createProxied(options: ProxiedOptions, deps: ProxiedDeps): Proxi
       health = 'ready';
       era?.book.start();
       return Promise.resolve();
+    },
+    get sessions() {
+      return sse?.sessions;
     },
     get era(): ProxiedRuntime['era'] {
       if (sse !== undefined) return { verdict: 'legacy', reason: 'transport: sse', leased: sse.leased, held: sse.held, bridged: 0 };

@@ -108,6 +108,11 @@ export class SseServing {
     this.#sweep = clock.interval(SWEEP_MS, () => this.#legacy.tick(clock.mono_ms()));
   }
 
+  /** Sessions of legacy clients. */
+  get sessions(): number {
+    return this.#legacy.size;
+  }
+
   /** Sessions of the gateway for modern clients. */
   get leased(): number {
     return this.#modern.size;

@@ -162,6 +162,7 @@ describe('proxied: a server of HTTP+SSE', () => {
     await open({}, { clock });
     upstream.endpoint = () => undefined;
     assert.equal(await codeOf(bench.send(tool())), 'UPSTREAM_BROKEN');
+    await until(() => upstream.open.size === 0);
   });
 
   for (const [status, code] of [
@@ -228,6 +229,7 @@ describe('proxied: a server of HTTP+SSE', () => {
       return true;
     };
     assert.equal(await codeOf(bench.send(tool())), 'UPSTREAM_ENDED');
+    await until(() => upstream.open.size === 0);
   });
 
   it('nothing is sent before the server has taken initialized', async () => {

@@ -4,6 +4,7 @@ import {
   type VersionNegotiationMode,
 } from '@modelcontextprotocol/client';
 import { Client as ClientV1 } from '@modelcontextprotocol/sdk/client/index.js';
+import { SSEClientTransport } from '@modelcontextprotocol/sdk/client/sse.js';
 import { StreamableHTTPClientTransport as TransportV1 } from '@modelcontextprotocol/sdk/client/streamableHttp.js';
 import { Client as ClientV12 } from 'sdk-v1-12/client/index.js';
 import { StreamableHTTPClientTransport as TransportV12 } from 'sdk-v1-12/client/streamableHttp.js';
@@ -62,6 +63,8 @@ export type OpenClient = (url: string, options?: OpenOptions) => Promise<SdkClie
 export const openV12: OpenClient = (url, options) =>
   openV1(ClientV12 as unknown as typeof ClientV1, TransportV12 as unknown as typeof TransportV1, url, options);
 export const openV1Current: OpenClient = (url, options) => openV1(ClientV1, TransportV1, url, options);
+/** SDK v1 over the transport of revision 2024-11-05. */
+export const openV1Sse: OpenClient = (url, options) => openV1(ClientV1, SSEClientTransport as unknown as typeof TransportV1, url, options);
 /** An SDK v2 client that negotiates as `mode` says. */
 export const openV2 =
   (mode: VersionNegotiationMode): OpenClient =>
