@@ -103,14 +103,14 @@ export class BridgedSessions {
   /** Serves a call whose session is one of these; false: it is none. */
   handle(call: Call, exchange: Exchange): boolean {
     const id = call.head.headers.get('mcp-session-id');
-    const client = id === undefined ? undefined : this.#seal.open(id, keyOf(call));
-    if (id === undefined || client === undefined) return false;
+    const session = id === undefined ? undefined : this.#sessionOf(id, keyOf(call));
+    if (id === undefined || session === undefined) return false;
     if (this.#ended.has(id)) exchange.fail(new GatewayError('SESSION_NOT_FOUND'));
     else if (call.kind === 'session_end') {
       this.#ended.set(id, true);
       this.#known.delete(id);
       exchange.accept(200);
-    } else this.#sessionOf(id, client).handle(call, exchange);
+    } else session.handle(call, exchange);
     return true;
   }
 
@@ -124,17 +124,22 @@ export class BridgedSessions {
     this.#known.clear();
   }
 
-  #sessionOf(id: string, client: LegacyClient): BridgedSession {
+  /** `key`: of the caller. The seal of an id that this process knows of the same caller is not opened again. */
+  #sessionOf(id: string, key: string): BridgedSession | undefined {
     const known = this.#known.get(id);
-    if (known !== undefined) return known;
-    const session = new BridgedSession(client, this.#questions, this.#deps);
-    this.#known.set(id, session);
+    if (known !== undefined && known.key === key) return known;
+    const client = this.#seal.open(id, key);
+    if (client === undefined) return undefined;
+    const session = new BridgedSession(client, this.#questions, this.#deps, key);
+    if (!this.#ended.has(id)) this.#known.set(id, session);
     return session;
   }
 }
 
 /** What this process knows of one session beside its id. */
 class BridgedSession {
+  /** Of its caller. */
+  readonly key: string | undefined;
   readonly #client: LegacyClient;
   readonly #questions: Questions;
   readonly #deps: BridgedSessionsDeps;
@@ -142,7 +147,8 @@ class BridgedSession {
   #log_level: string = FIRST_LEVEL;
   #stream: BridgedStream | undefined;
 
-  constructor(client: LegacyClient, questions: Questions, deps: BridgedSessionsDeps) {
+  constructor(client: LegacyClient, questions: Questions, deps: BridgedSessionsDeps, key?: string) {
+    this.key = key;
     this.#client = client;
     this.#questions = questions;
     this.#deps = deps;

@@ -169,6 +169,12 @@ export class EraRouting {
     });
   }
 
+  /** Serves a legacy call whose session is one that the gateway gave out in the place of a modern server; false: it is none. */
+  routeBridged(call: Call, exchange: Exchange): boolean {
+    if (this.book.serves_legacy !== false || call.method === 'initialize') return false;
+    return call.head.headers.all('mcp-session-id').length === 1 && this.#bridged.handle(call, exchange);
+  }
+
   /**
    * Serves a legacy call that names no session of the server's own; `pass` sends it on as it is. The first `initialize` shows whether a modern server serves
    * legacy revisions too.

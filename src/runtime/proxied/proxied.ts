@@ -233,6 +233,7 @@ export function createProxied(options: ProxiedOptions, deps: ProxiedDeps): Proxi
       if (health === 'stopped') return exchange.fail(new GatewayError('DRAINING'));
       if (sse !== undefined) return sse.handle(call, exchange);
       if (era !== undefined && call.era === 'modern' && !era.passes) return era.route(call, exchange, () => fly(call, exchange, undefined));
+      if (era !== undefined && call.era === 'legacy' && era.routeBridged(call, exchange)) return;
       const session = sessionOf(call, seal);
       if (session instanceof GatewayError) {
         if (era === undefined || session.code !== 'SESSION_NOT_FOUND') exchange.fail(session);
