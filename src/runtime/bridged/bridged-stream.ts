@@ -1,5 +1,6 @@
 import type { Clock, Timer } from '../../contract/clock.js';
 import type { Exchange } from '../../contract/runtime.js';
+import { MAX_URI } from '../../core/define/names.js';
 import { cutting, isObjectAt, memberAt, membersOf, splice } from '../../wire/edit.js';
 import { requestText, SUBSCRIPTION_KEY } from '../../wire/rpc.js';
 import { toRaw } from '../../wire/text.js';
@@ -52,11 +53,11 @@ export class BridgedStream {
 
   /**
    * Takes a resource in; tells whether the server sends its updates, at the latest after 5 s. Nothing is asked while the client does not listen: it is taken
-   * then. At most 1 000; one more is refused.
+   * then. At most 1 000 of at most 4 096 characters, 100 000 characters together; one more is refused.
    */
   subscribe(uri: string, told: (taken: boolean) => void): void {
     if (this.#uris.has(uri) && this.#subscription?.takes(uri) === true) return told(true);
-    if (!this.#uris.has(uri) && this.#uris.size >= MAX_URIS) return told(false);
+    if (!this.#uris.has(uri) && !this.#hasRoomFor(uri)) return told(false);
     this.#uris.add(uri);
     if (!this.#client.open) return told(true);
     this.#waiting.push((taken) => {
@@ -65,6 +66,12 @@ export class BridgedStream {
       told(good);
     });
     this.#listen();
+  }
+
+  #hasRoomFor(uri: string): boolean {
+    let characters = uri.length;
+    for (const one of this.#uris) characters += one.length;
+    return uri.length <= MAX_URI && this.#uris.size < MAX_URIS && characters <= MAX_CHARACTERS;
   }
 
   unsubscribe(uri: string): void {
@@ -220,5 +227,6 @@ const NONE: ReadonlySet<string> = new Set();
 const ACKNOWLEDGED = '"notifications/subscriptions/acknowledged"';
 const ACKNOWLEDGED_MS = 5_000;
 const MAX_URIS = 1_000;
+const MAX_CHARACTERS = 100_000;
 const FIRST_PAUSE_MS = 1_000;
 const MAX_PAUSE_MS = 30_000;

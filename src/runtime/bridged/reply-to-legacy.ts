@@ -45,7 +45,7 @@ function legacyCode(line: Uint8Array, code: number | undefined, method: string, 
   if (code === -32020 || code === -32021) return -32603;
   if (code !== -32602 || method !== 'resources/read') return code;
   const named = memberAt(line, 'error', 'data', 'uri');
-  return named !== undefined && toRaw(line, named.value, named.to) === JSON.stringify(uri) ? -32002 : code;
+  return named !== undefined && textOf(line, named) === uri ? -32002 : code;
 }
 
 function resultEdits(line: Uint8Array, at: number, method: string, dialect: Dialect): readonly Edit[] {
@@ -112,9 +112,16 @@ function contentEdits(line: Uint8Array, { from, to }: Span, dialect: Dialect): r
   const kind = type === undefined ? undefined : toRaw(line, type.value, type.to);
   if (kind === '"resource_link"' && !dialect.links) {
     const uri = memberOf(line, from, 'uri');
-    return [{ from, to, text: `{"type":"text","text":${uri === undefined ? '""' : toRaw(line, uri.value, uri.to)}}` }];
+    return [{ from, to, text: `{"type":"text","text":${JSON.stringify(uri === undefined ? '' : (textOf(line, uri) ?? ''))}}` }];
   }
   return kind === '"audio"' && dialect.revision === WITHOUT_AUDIO ? [{ from, to, text: '{"type":"text","text":"audio"}' }] : [];
 }
 
+/** Undefined: it is no string. Servers may escape what need not be escaped. */
+function textOf(line: Uint8Array, { value, to }: Member): string | undefined {
+  const given: unknown = line[value] === QUOTE ? JSON.parse(toRaw(line, value, to)) : undefined;
+  return typeof given === 'string' ? given : undefined;
+}
+
+const QUOTE = 0x22;
 const WITHOUT_AUDIO = '2024-11-05';

@@ -5,6 +5,7 @@ import { isVisible } from '../../wire/field.js';
 import { type SseEvent, SseParser } from '../../wire/sse.js';
 import { judgeAnswer, spellsId, type AnswerVerdict as Verdict, withId } from '../../wire/summary.js';
 import type { UpstreamHead } from '../answer/answer.js';
+import { isLegacyAnswer } from '../era/verdict.js';
 
 /** Sends one HTTP request to the server in the caller's turn. `fields`: flat name, value list, beside those that every request has. */
 export interface HttpSender {
@@ -32,6 +33,8 @@ export interface HttpPipeOptions {
   readonly max_message_bytes: number;
   /** Fields of every request, such as who calls. */
   readonly fields: readonly string[];
+  /** A modern request was answered as a modern server does not. Absent: requests are not modern, or nobody wants to know. */
+  readonly doubted?: (() => void) | undefined;
 }
 
 /** What a request needs of its pipe. */
@@ -89,7 +92,10 @@ export class HttpPost implements HttpListener {
     else if (this.#resumed > 0 && (status >= 400 || media !== 'events')) this.#fail('UPSTREAM_BROKEN');
     else if (encoded || !isSession(head.session)) this.#fail('UPSTREAM_BROKEN');
     else if (status >= 400) {
-      if (media !== 'json') this.#fail(this.#missing(undefined));
+      if (media !== 'json') {
+        this.#judge(undefined, undefined);
+        this.#fail(this.#missing(undefined));
+      }
     } else if (media === 'events') {
       this.#parser = new SseParser({
         max_event_bytes: this.#options.max_message_bytes,
@@ -113,6 +119,7 @@ export class HttpPost implements HttpListener {
     const verdict = judgeAnswer(body);
     const status = this.#head?.status ?? 0;
     const answer = verdict.complete && verdict.kind === 'response' ? this.#own(body, verdict, true) : undefined;
+    if (answer === undefined || verdict.outcome === 'rpc_error') this.#judge(verdict.rpc_code, answer);
     if (status >= 400 && (answer === undefined || verdict.outcome !== 'rpc_error')) return this.#fail(this.#missing(undefined));
     if (answer === undefined) return this.#fail('UPSTREAM_ANSWER');
     if (status >= 400 && this.#missing(verdict.rpc_code) === 'SESSION_NOT_FOUND') return this.#fail('SESSION_NOT_FOUND');
@@ -123,6 +130,10 @@ export class HttpPost implements HttpListener {
     if (this.#over) return;
     if (this.#last_id === undefined) this.#fail(code);
     else this.#resume();
+  }
+
+  #judge(rpc_code: number | undefined, answer: Uint8Array | undefined): void {
+    if (isLegacyAnswer(this.#head?.status ?? 0, rpc_code, answer)) this.#options.doubted?.();
   }
 
   /**

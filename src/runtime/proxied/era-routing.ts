@@ -209,15 +209,16 @@ export class EraRouting {
   }
 
   #open(caller: string, fields: readonly string[], stream = false): Peer {
-    return this.#peer(this.#pipe(caller, fields, stream));
+    return this.#peer(this.#pipe(caller, fields, stream, () => this.book.doubt()));
   }
 
-  #pipe(caller: string, fields: readonly string[], stream = false): HttpPipe {
+  #pipe(caller: string, fields: readonly string[], stream = false, doubted?: () => void): HttpPipe {
     return new HttpPipe({
       sender: this.#senders.of(caller, stream),
       clock: this.#clock,
       max_message_bytes: this.#max_event_bytes,
       fields,
+      doubted,
     });
   }
 

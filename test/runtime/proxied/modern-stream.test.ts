@@ -57,6 +57,21 @@ describe('proxied: the GET stream of a legacy client of a modern server', { time
     assert.equal((await clients.send(subscribe(session)).done).error?.code, 'INVALID_ARGUMENTS');
   });
 
+  it('a session takes resources up to a limit', async () => {
+    const session = await clients.begin();
+    const taken = async (uri: string): Promise<boolean> => {
+      const call = legacyCall('resources/subscribe', { uri }, inside(session, { over: { name: uri } }));
+      return (await clients.send(call).done).error === undefined;
+    };
+    const long = (last: number): string => `x://${String(last).padStart(4_092, '0')}`;
+    assert.equal(await taken(`${long(0)}0`), false);
+    let count = 0;
+    while (count < 30 && (await taken(long(count)))) count += 1;
+    assert.equal(count, 24);
+    assert.equal(await taken(long(0)), true);
+    assert.equal(await taken('x://short'), true);
+  });
+
   it('a subscription that the server ends is opened again', async () => {
     const session = await clients.begin();
     clients.send(legacyBare('get_stream', inside(session)));

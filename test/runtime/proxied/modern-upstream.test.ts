@@ -207,6 +207,7 @@ describe('proxied: legacy clients of a modern server', { timeout: 30_000 }, () =
     ['tools/call', -32601, -32601, 404, undefined],
     ['resources/read', -32602, -32002, 200, { uri: 'x://1' }],
     ['resources/read', -32602, -32602, 200, { uri: 'x://other' }],
+    ['resources/read', -32602, -32602, 200, { uri: 5 }],
     ['resources/read', -32602, -32602, 200, undefined],
   ] as const)
     it(`${code} to ${method} (${JSON.stringify(data)}) is told as ${told}, with HTTP 200`, async () => {
@@ -223,6 +224,35 @@ describe('proxied: legacy clients of a modern server', { timeout: 30_000 }, () =
       const { error } = JSON.parse(answer.body.toString()) as Answer;
       assert.deepEqual([answer.status, error], [200, { code: told, message: 'no', ...(data === undefined ? {} : { data }) }]);
     });
+
+  it('a resource that the server names with other escapes is the one that was asked for', async () => {
+    const session = await clients.begin();
+    clients.upstream.special = ({ method, id }, reply) => {
+      if (method !== 'resources/read') return false;
+      const error = String.raw`{"code":-32602,"message":"no","data":{"uri":"x:\/\/gr\u00fc\u00DFe"}}`;
+      reply.writeHead(200, { 'content-type': 'application/json' }).end(`{"jsonrpc":"2.0","id":${id},"error":${error}}`);
+      return true;
+    };
+    const read = legacyCall('resources/read', { uri: 'x://grüße' }, inside(session, { over: { name: 'x://grüße' } }));
+    assert.equal((await answerTo(clients.send(read))).error?.code, -32002);
+  });
+
+  it('a server that goes back to legacy revisions ends the session at the first call, and the next is its own', async () => {
+    const session = await clients.begin();
+    clients.upstream.special = ({ id, method }, reply, { headers }) => {
+      const tell = (status: number, answer: object, fields = {}): true => {
+        reply.writeHead(status, { 'content-type': 'application/json', ...fields }).end(JSON.stringify({ jsonrpc: '2.0', id, ...answer }));
+        return true;
+      };
+      if (method === 'initialize') return tell(200, { result: { protocolVersion: '2025-11-25' } }, { 'mcp-session-id': 'its-own' });
+      if (headers['mcp-session-id'] === 'its-own') return tell(200, { result: { content: [] } });
+      return tell(400, { error: { code: -32000, message: 'Bad Request: No valid session ID provided' } });
+    };
+    assert.equal((await answerTo(clients.send(tool(session)))).error?.code, -32000);
+    await until(() => clients.bench.runtime.era.verdict === 'legacy');
+    assert.equal((await clients.send(tool(session)).done).error?.code, 'SESSION_NOT_FOUND');
+    assert.deepEqual((await answerTo(clients.send(tool(await clients.begin())))).result, { content: [] });
+  });
 
   it('a client without a session is served as one that said nothing of itself', async () => {
     await clients.begin();
