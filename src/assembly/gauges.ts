@@ -44,7 +44,7 @@ export function declareGauges(metrics: Metrics, listener: Listener, runtimes: ()
   );
   metrics.gauge('upstream_era', '', ['runtime', 'era'], () =>
     live().flatMap((runtime) => {
-      const verdict = 'era' in runtime ? runtime.era.verdict : undefined;
+      const verdict = 'era' in runtime ? runtime.era.verdict : 'peers' in runtime ? runtime.peers.verdict : undefined;
       if (verdict === undefined) return [];
       return (['modern', 'legacy'] as const).map((era) => ({ value: era === verdict ? 1 : 0, labels: { runtime: runtime.name, era } }));
     }),

@@ -71,6 +71,15 @@ describe('the state of a running gateway', () => {
         ['child', 'stdio', 'ready', {}],
       ],
     );
+    assert.deepEqual(
+      runtimes.map(({ era }) => [era?.verdict, era?.reason]),
+      [
+        [undefined, 'protocol: as_is'],
+        [undefined, 'protocol: as_is'],
+        ['modern', 'its answer to server/discover or initialize when it was started'],
+      ],
+    );
+    assert.match((await whole(`${gateway.ops_url}/metrics`)).text, /portcullis_upstream_era\{runtime="child",era="modern"\} 1/);
     const [child] = runtimes[2]?.children?.processes ?? [];
     assert.ok((child?.pid ?? 0) > 1 && (child?.rss_bytes ?? 0) > 1_000_000);
     assert.deepEqual(

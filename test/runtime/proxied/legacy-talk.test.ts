@@ -177,4 +177,50 @@ describe('proxied: what a legacy server says beside its answers', { timeout: 30_
     assert.deepEqual(answer('r2')?.result, { roots: [{ uri: 'file:///a' }] });
     assert.equal(answer('s1')?.error?.code, -32603);
   });
+
+  it('a server that asks for roots as soon as the session is open gets them from the call, which then can be asked again', async () => {
+    await open();
+    const own = upstream.special;
+    upstream.special = (message, response, request) => {
+      const [stream] = upstream.streams;
+      if (message.method === 'tools/call' && stream !== undefined) event(stream, { id: 'early', method: 'roots/list' });
+      return own(message, response, request);
+    };
+    const has = { [HAS]: { roots: {} } };
+    const early = bench.send(tool(has));
+    await until(() => calls.length === 1 && upstream.streams.size === 1);
+    const { id, response } = calls[0] as (typeof calls)[number];
+    event([...upstream.streams][0] as ServerResponse, { id: 'late', method: 'roots/list' });
+    const first = await resultOf(early);
+    const asked = Object.keys(first.inputRequests as object);
+    const answers = Object.fromEntries(asked.map((key) => [key, { roots: [{ uri: 'file:///a' }] }]));
+    const second = bench.send(tool(has, { requestState: first.requestState, inputResponses: answers }));
+    await until(() => upstream.seen.some(({ body }) => body.includes('file:///a')));
+    event(response, { id: 'inside', method: 'roots/list' });
+    const again = await resultOf(second);
+    assert.deepEqual(Object.keys(again.inputRequests as object), [`q${asked.length + 1}`]);
+    const roots = { [`q${asked.length + 1}`]: { roots: [{ uri: 'file:///b' }] } };
+    const third = bench.send(tool(has, { requestState: again.requestState, inputResponses: roots }));
+    await until(() => upstream.seen.some(({ body }) => body.includes('file:///b')));
+    end({ id, response });
+    assert.equal((await resultOf(third)).resultType, 'complete');
+    assert.equal(upstream.count('tools/call'), 1);
+  });
+
+  it('a server that asks for roots while no call runs, and was never given any, gets an error at once; the next call works', async () => {
+    await open();
+    const HAS_ROOTS = { [HAS]: { roots: {} } };
+    const first = bench.send(tool(HAS_ROOTS));
+    await until(() => calls.length === 1 && upstream.streams.size === 1);
+    end(calls.shift() as (typeof calls)[number]);
+    await first.done;
+    event([...upstream.streams][0] as ServerResponse, { id: 'idle', method: 'roots/list' });
+    await until(() => upstream.seen.some(({ body }) => body.includes('"idle"')));
+    const answer = upstream.seen.map(({ body }) => body.toString()).find((text) => text.includes('"idle"'));
+    assert.equal((JSON.parse(answer as string) as Answer).error?.code, -32603);
+    const second = bench.send(tool(HAS_ROOTS));
+    await until(() => calls.length === 1);
+    end(calls[0] as (typeof calls)[number]);
+    assert.equal((await resultOf(second)).resultType, 'complete');
+  });
 });
