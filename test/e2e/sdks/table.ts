@@ -14,11 +14,9 @@ export interface Reason {
   readonly why: string;
 }
 
-const [FROM, TO] = ['<!-- refusals: from -->', '<!-- refusals: to -->'];
-
-/** Takes the committed table out of a page. Throws when the page has no markers. */
-export function parseTable(page: string): Table {
-  const [, marked] = split(page);
+/** Takes the committed table out of a page; `mark` is its name there. Throws when the page has no markers. */
+export function parseTable(page: string, mark = 'refusals'): Table {
+  const [, marked] = split(page, mark);
   const rows = marked
     .split('\n')
     .filter((line) => line.startsWith('|'))
@@ -33,7 +31,7 @@ export function parseTable(page: string): Table {
 }
 
 /** Puts a table and the reasons of its cells into a page, between the markers. */
-export function writeTable(page: string, table: Table, columns: readonly string[], reasons: readonly Reason[]): string {
+export function writeTable(page: string, table: Table, columns: readonly string[], reasons: readonly Reason[], mark = 'refusals'): string {
   const used = reasons.filter(({ clients, refusals }) =>
     [...table].some(([row, cells]) => clients.test(row) && [...cells].some(([column, cell]) => refusals.test(column) && isLost(cell))),
   );
@@ -49,9 +47,9 @@ export function writeTable(page: string, table: Table, columns: readonly string[
     ]),
   );
   const notes = used.map(({ why }, n) => `${n + 1}. ${why}`);
-  const [before, , after] = split(page);
-  const text = [line(['client', ...columns]), line(['client', ...columns].map(() => '---')), ...rows, '', ...notes].join('\n');
-  return `${before}${FROM}\n${text}\n${TO}${after}`;
+  const [before, , after] = split(page, mark);
+  const text = [line(['client', ...columns]), line(['client', ...columns].map(() => '---')), ...rows, '', ...notes].join('\n').trimEnd();
+  return `${before}${from(mark)}\n${text}\n${to(mark)}${after}`;
 }
 
 /** What is worse in `now` than in `committed`, and cells that are lost without a reason; one line each. Rows that did not run are not looked at. */
@@ -71,8 +69,11 @@ export function complaints(now: Table, committed: Table, reasons: readonly Reaso
 const isLost = (cell: Cell): boolean => cell !== 'yes' && cell !== '–';
 const rank = (cell: Cell): number => (cell === '–' ? 4 : CELLS[cell]);
 
-function split(page: string): readonly [string, string, string] {
-  const [from, to] = [page.indexOf(FROM), page.indexOf(TO)];
-  if (from < 0 || to < from) throw new Error(`the page has no ${FROM} … ${TO}`);
-  return [page.slice(0, from), page.slice(from + FROM.length, to), page.slice(to + TO.length)];
+const from = (mark: string): string => `<!-- ${mark}: from -->`;
+const to = (mark: string): string => `<!-- ${mark}: to -->`;
+
+function split(page: string, mark: string): readonly [string, string, string] {
+  const [begins, ends] = [page.indexOf(from(mark)), page.indexOf(to(mark))];
+  if (begins < 0 || ends < begins) throw new Error(`the page has no ${from(mark)} … ${to(mark)}`);
+  return [page.slice(0, begins), page.slice(begins + from(mark).length, ends), page.slice(ends + to(mark).length)];
 }

@@ -55,7 +55,8 @@ const rawArguments = (line: string): string => /"arguments":(\{[^}]*\})/.exec(li
 type Tool = (args: Readonly<Record<string, any>>, message: Message, line: string) => object | undefined | Promise<object | undefined>;
 
 const TOOLS: Readonly<Record<string, Tool>> = {
-  echo: (_args, { id }, line) => {
+  echo: ({ text }, { id }, line) => {
+    if (typeof text === 'string') return texts(text);
     write(`{"jsonrpc":"2.0","id":${JSON.stringify(id)},"result":{"content":[],"structuredContent":${rawArguments(line)}}}`);
     return undefined;
   },
@@ -222,7 +223,10 @@ async function serve(message: Message, line: string): Promise<object | undefined
     case 'ping':
       return {};
     case 'tools/list':
-      return { tools: Object.keys(TOOLS).map((name) => ({ name, inputSchema: name === 'mirrored' ? MIRRORED : { type: 'object' } })) };
+      return {
+        ...(modern ? { ttlMs: 0, cacheScope: 'private' } : {}),
+        tools: Object.keys(TOOLS).map((name) => ({ name, inputSchema: name === 'mirrored' ? MIRRORED : { type: 'object' } })),
+      };
     case 'resources/read':
       return params?.uri === 'test://a'
         ? { contents: [{ uri: 'test://a', text: 'A' }], _meta: { own: 1 } }
