@@ -23,13 +23,7 @@ export function createRouting(config: Config, public_url: string, chains: ChainS
     const own: McpRoute = { kind: 'mcp', path, prefix: false, info, chain, methods, runtime, call_route };
     if (!route.sse) return [own];
     const door = runtimes.sse.doorOf(runtime, ssePaths(new URL(info.url).pathname).message);
-    const { stream, message } = ssePaths(path);
-    const only = (method: string): ReadonlySet<string> => new Set(config.listener.cors ? [method, 'OPTIONS'] : [method]);
-    return [
-      own,
-      { ...own, path: stream, methods: only('GET'), runtime: door },
-      { ...own, path: message, methods: only('POST'), runtime: door },
-    ];
+    return [own, ...ssePlaces(path, config).map((place): McpRoute => ({ ...own, ...place, runtime: door }))];
   });
   for (const [path, chain] of chains.served) {
     routes.push({
@@ -42,6 +36,16 @@ export function createRouting(config: Config, public_url: string, chains: ChainS
     });
   }
   return new RouteTable(routes);
+}
+
+/** The two paths that a route with `sse: true` has beside its own, each with its method. */
+export function ssePlaces(path: string, config: Config): readonly { readonly path: string; readonly methods: ReadonlySet<string> }[] {
+  const { stream, message } = ssePaths(path);
+  const only = (method: string): ReadonlySet<string> => new Set(config.listener.cors ? [method, 'OPTIONS'] : [method]);
+  return [
+    { path: stream, methods: only('GET') },
+    { path: message, methods: only('POST') },
+  ];
 }
 
 /** HTTP methods that a route of this kind has; undefined: any. OPTIONS of an MCP route are preflights alone. */

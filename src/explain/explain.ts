@@ -93,7 +93,7 @@ async function ask(loaded: LoadedConfig, question: Question, chains: ChainSet, s
     return turnAway('route', { code: 'NO_ROUTE' }, {}, `The routes are ${config.routes.map(({ path }) => path).join(', ')}.`);
   }
   steps.push({ by: 'route', verdict: 'ok', code: '', milliseconds: 0 });
-  const { fault, allow, preflight, claims = head.claims } = verdictOn(head, place.kind, config);
+  const { fault, allow, preflight, claims = head.claims } = verdictOn(head, place, config);
   if (fault !== undefined) return turnAway('headers', fault, allow === undefined ? {} : { allow });
   if (preflight) return { ...refused(steps, 204, '', 'The listener answers CORS preflights itself.', {}, ''), outcome: 'served' };
   const claimed: RequestHead = { ...head, claims };

@@ -17,6 +17,20 @@ describe('explain', () => {
     assert.match(explanation.remedy, /^The routes are \/mcp, \/keyed\/mcp, .*\/ui\.$/);
   });
 
+  it('knows the paths of HTTP+SSE, each with its method', async () => {
+    const { routes } = config() as { routes: { path: string }[] };
+    const parts = {
+      routes: routes
+        .filter(({ path }) => path !== '/')
+        .map((route) => (route.path === '/mcp' ? { ...route, gates: [], public: true, sse: true } : route)),
+    };
+    const steps = async (path: string, http_method: string): Promise<unknown> =>
+      told(await ask({ path, http_method, revision: '2025-11-25' }, parts)).at(-1);
+    assert.equal(await steps('/mcp/sse', 'GET'), 'admitted 0');
+    assert.equal(await steps('/mcp/sse/message', 'GET'), 'refused 405 METHOD_NOT_ALLOWED');
+    assert.equal(await steps('/mcp/sse/other', 'GET'), 'refused 404 NO_ROUTE');
+  });
+
   it('each kind of answer of a gate is a step, the first that does not pass is the last', async () => {
     assert.deepEqual(told(await ask({ path: '/mcp', token: issuer.token, tool: 'read_file' })), [
       'route ok',

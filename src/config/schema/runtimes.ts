@@ -128,7 +128,7 @@ const ProxiedSchema = section(
     transport: choice(
       ['http', 'sse'],
       'http',
-      'http: Streamable HTTP. sse: the HTTP+SSE transport of revision 2024-11-05; url is that of its event stream, often …/sse, and the endpoint that the server names must have the same origin. Such a server is legacy, whatever protocol says. Each session holds a stream; bridge.max_sessions, bridge.max_sessions_per_caller and max_streams bound those of legacy clients too, and bridge.session_idle_ms ends them.',
+      'http: Streamable HTTP. sse: the HTTP+SSE transport of revision 2024-11-05; url is that of its event stream, often …/sse, and the endpoint that the server names must have the same origin. Such a server is legacy, whatever protocol says. Each session holds a stream; bridge.max_sessions, bridge.max_sessions_per_caller and max_streams bound those of legacy clients too, which end after an hour without a message of the client.',
     ),
     protocol: choice(
       ['auto', 'as_is', 'modern', 'legacy'],

@@ -80,7 +80,7 @@ export class SseServing {
       },
     );
     this.#legacy = new Sessions(
-      { ...bounds, idle_ttl_ms: session_idle_ms },
+      { ...bounds, idle_ttl_ms: LEGACY_IDLE_MS },
       {
         clock,
         tools,
@@ -163,3 +163,5 @@ export class SseServing {
 function ignore(): void {}
 
 const SWEEP_MS = 1_000;
+/** A legacy session without a message of its client, which cannot know that it is over. */
+const LEGACY_IDLE_MS = 3_600_000;

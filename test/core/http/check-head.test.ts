@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
+import { methodsOf } from '../../../src/assembly/routing.js';
 import { resolveConfig } from '../../../src/config/load.js';
 import { CODES } from '../../../src/errors/codes.js';
 import { verdictOn } from '../../../src/explain/head-checks.js';
@@ -120,7 +121,7 @@ function explained({ method = 'POST', fields }: Row): string {
   const headers = new RawHeaders(linesOf({ ...USUAL, ...fields }).flat());
   const peer = { address: '127.0.0.1', trusted: false, client_address: '127.0.0.1', tls: undefined };
   const head = { id: '', method, path: '/mcp', query: '', headers, peer, claims: UNCLAIMED, received_at_ms: 0 };
-  const { fault } = verdictOn(head, 'mcp', config);
+  const { fault } = verdictOn(head, { kind: 'mcp', methods: methodsOf('mcp', config) }, config);
   return fault === undefined ? 'passed' : `${CODES[fault.code].status} ${fault.code}`;
 }
 
