@@ -7,7 +7,6 @@ import type { LegacyClient } from '../../core/client-seal.js';
 import type { Answers, PendingInput, Question, Questions } from '../../core/run/questions.js';
 import { dialectOf } from '../../dialect/select.js';
 import type { ErrorCode } from '../../errors/codes.js';
-import { GatewayError } from '../../errors/error.js';
 import { isObjectAt, type Member, memberAt, memberOf, membersOf } from '../../wire/edit.js';
 import { errorObject, errorResponseText, notificationText } from '../../wire/rpc.js';
 import type { Envelope } from '../../wire/scan.js';

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import type { FakeExchange } from '../../support/fake-exchange.js';
 import { ALL, type Answer, initialize, inside, LegacyClients, response, said, tool } from '../../support/legacy-clients.js';
-import { event, type Message } from '../../support/legacy-upstream.js';
+import type { Message } from '../../support/legacy-upstream.js';
 import { type CallInit, legacyBare } from '../../support/proxied-bench.js';
 
 describe('proxied: questions of a modern server to legacy clients', { timeout: 30_000 }, () => {

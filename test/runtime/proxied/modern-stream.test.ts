@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import type { Call } from '../../../src/contract/runtime.js';
 import { until as untilNamed } from '../../support/e2e/until.js';
-import { answerTo, inside, LegacyClients, response, said } from '../../support/legacy-clients.js';
+import { answerTo, inside, LegacyClients, said } from '../../support/legacy-clients.js';
 import { event } from '../../support/legacy-upstream.js';
 import { legacyBare, legacyCall } from '../../support/proxied-bench.js';
 

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import type { ServerResponse } from 'node:http';
 import { after, before, describe, it } from 'node:test';
-import { delay, fields, idle, legacyBare, legacyCall, modernCall, openProxied, type ProxiedBench } from '../../support/proxied-bench.js';
+import { delay, modernCall, openProxied, type ProxiedBench } from '../../support/proxied-bench.js';
 import { type Answering, startUpstream, type Upstream } from '../../support/upstream.js';
 
 describe('proxied: slow readers', () => {
