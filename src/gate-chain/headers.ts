@@ -1,5 +1,5 @@
 import type { HeaderInit } from '../contract/gate.js';
-import { isFieldValue, isToken } from '../wire/field.js';
+import { CONNECTION_FIELDS, isFieldValue, isToken } from '../wire/field.js';
 /** Lines a gate may set in one answer, and the characters of all its names and values together. */
 export const MAX_HEADER_LINES = 64;
 export const MAX_HEADER_CHARS = 16_384;
@@ -32,19 +32,7 @@ export function checkHeaders(value: unknown, kind: 'refuse' | 'serve'): HeaderIn
   return Object.freeze(checked);
 }
 
-const RESERVED = new Set([
-  'connection',
-  'content-encoding',
-  'content-length',
-  'date',
-  'keep-alive',
-  'proxy-connection',
-  'te',
-  'trailer',
-  'transfer-encoding',
-  'upgrade',
-  'x-request-id',
-]);
+const RESERVED = new Set<string>([...CONNECTION_FIELDS, 'content-encoding', 'content-length', 'date', 'proxy-connection', 'x-request-id']);
 
 /** Says in words for the log why something that a gate returned is not a decision. Never told to the client. */
 export class DecisionFault extends Error {

@@ -1,5 +1,8 @@
 import type { Outcome } from '../errors/error.js';
 
+/** Fields about one connection and the framing on it, which no message carries on (RFC 9110 section 7.6.1). */
+export const CONNECTION_FIELDS = ['connection', 'keep-alive', 'te', 'trailer', 'transfer-encoding', 'upgrade'] as const;
+
 /**
  * `text` without optional white space at either end: SP and HTAB alone (RFC 9110 section 5.6.3). The language's own `trim()` also drops
  * U+00A0, vertical tab, form feed, U+FEFF and more, and so takes `application/json` followed by one of them for `application/json`.

@@ -1,19 +1,7 @@
-import { isFieldText, isToken } from '../../wire/field.js';
+import { CONNECTION_FIELDS, isFieldText, isToken } from '../../wire/field.js';
 
 /** Fields that frame a message or name its hop: configuration must not set them. */
-const FRAMING = new Set([
-  'connection',
-  'content-encoding',
-  'content-length',
-  'content-type',
-  'expect',
-  'host',
-  'keep-alive',
-  'te',
-  'trailer',
-  'transfer-encoding',
-  'upgrade',
-]);
+const FRAMING = new Set<string>([...CONNECTION_FIELDS, 'content-encoding', 'content-length', 'content-type', 'expect', 'host']);
 
 /** Fields whose meaning to an upstream is fixed, so they cannot carry an identity. */
 const MEANT = new Set([

@@ -9,6 +9,7 @@ import type { Health, HttpRuntime } from '../../contract/runtime.js';
 import type { Telemetry } from '../../contract/telemetry.js';
 import { ConfigError, GatewayError } from '../../errors/error.js';
 import { createRatedLog } from '../../transport/rated-log.js';
+import { CONNECTION_FIELDS } from '../../wire/field.js';
 import { RequestQueue } from '../proxied/request-queue.js';
 import { checkStaticHeaders, parseUpstreamUrl } from '../shared/static-headers.js';
 import { HttpExchange, type HttpExchangeParts } from './http-exchange.js';
@@ -171,18 +172,4 @@ function checkedNames(name: string, names: readonly string[]): ReadonlySet<strin
   return new Set(names.map((each) => each.toLowerCase()));
 }
 
-const NEVER: ReadonlySet<string> = new Set([
-  ...[
-    'authorization',
-    'connection',
-    'cookie',
-    'expect',
-    'forwarded',
-    'host',
-    'keep-alive',
-    'te',
-    'trailer',
-    'transfer-encoding',
-    'upgrade',
-  ],
-]);
+const NEVER: ReadonlySet<string> = new Set([...CONNECTION_FIELDS, 'authorization', 'cookie', 'expect', 'forwarded', 'host']);

@@ -1,18 +1,13 @@
 import { ConfigError, type ConfigProblem } from '../../errors/error.js';
-import { isFieldText, isToken } from '../../wire/field.js';
+import { CONNECTION_FIELDS, isFieldText, isToken } from '../../wire/field.js';
 
 /** Fields of one hop (RFC 9110 section 7.6.1, and names of older proxies). */
 export const HOP_BY_HOP: ReadonlySet<string> = new Set([
-  'connection',
-  'keep-alive',
+  ...CONNECTION_FIELDS,
   'proxy-connection',
   'proxy-authenticate',
   'proxy-authorization',
   'proxy-authentication-info',
-  'te',
-  'trailer',
-  'transfer-encoding',
-  'upgrade',
   'http2-settings',
 ]);
 /** Fields that speak for the whole origin, or to a proxy in front of the gateway. */
