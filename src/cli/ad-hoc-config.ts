@@ -1,6 +1,6 @@
 import { shownUrl } from '../config/format/formats.js';
 import { type LoadedConfig, resolveConfig } from '../config/load.js';
-import { CliExit, EXIT } from './exit.js';
+import { usageError } from './exit.js';
 import { readMcpServers } from './mcp-servers.js';
 import { literal } from './references.js';
 import type { RunIo } from './run-io.js';
@@ -42,7 +42,7 @@ function partsOf(adHoc: AdHocConfig, options: AdHocOptions, places: object, io: 
 
 function checkedUrl(url: string): string {
   if (/^https?:\/\//.test(url)) return url;
-  throw new CliExit(EXIT.usage, `error: "${shownUrl(url)}" is not an http:// or https:// URL of an MCP server; a command goes after --`);
+  throw usageError(`"${shownUrl(url)}" is not an http:// or https:// URL of an MCP server; a command goes after --`);
 }
 
 function variables(given: readonly string[], io: RunIo): Readonly<Record<string, string>> {
@@ -51,8 +51,7 @@ function variables(given: readonly string[], io: RunIo): Readonly<Record<string,
     const at = entry.indexOf('=');
     const name = at < 0 ? entry : entry.slice(0, at);
     const value = at < 0 ? io.env[name] : entry.slice(at + 1);
-    if (value === undefined)
-      throw new CliExit(EXIT.usage, `error: --env ${name}: this variable is not set here; write --env ${name}=value`);
+    if (value === undefined) throw usageError(`--env ${name}: this variable is not set here; write --env ${name}=value`);
     set[name] = literal(value);
   }
   return set;

@@ -8,7 +8,7 @@ import { findTool, readArguments } from './call/arguments.js';
 import { toExit } from './call/challenge.js';
 import { printResult, printTools, progressLine } from './call/printed.js';
 import { toField } from './config-option.js';
-import { CliExit, EXIT, stoppedBy } from './exit.js';
+import { CliExit, EXIT, stoppedBy, usageError } from './exit.js';
 import type { RunIo } from './run-io.js';
 
 interface CallCommandOptions {
@@ -50,21 +50,20 @@ interface Wanted {
 }
 
 function readCommand(words: readonly string[], command: readonly string[] | undefined, options: CallCommandOptions, io: RunIo): Wanted {
-  const usage = (message: string) => new CliExit(EXIT.usage, `error: ${message}`);
   const before = command === undefined ? words : words.slice(0, words.length - command.length);
   const [url, tool, json, more] = command === undefined ? before : [undefined, ...before];
-  if (more !== undefined) throw usage('more than a tool and its arguments; put the JSON in quotes');
+  if (more !== undefined) throw usageError('more than a tool and its arguments; put the JSON in quotes');
   const args = json === undefined ? {} : readArguments(json);
   if (command !== undefined) {
     const [program, ...rest] = command;
-    if (program === undefined || program === '') throw usage('a command goes after --');
+    if (program === undefined || program === '') throw usageError('a command goes after --');
     if ((options.tokenFile ?? options.header ?? options.caFile) !== undefined)
-      throw usage('--token-file, --header and --ca-file go with a URL');
+      throw usageError('--token-file, --header and --ca-file go with a URL');
     return { target: { stdio: { command: program, args: rest, cwd: io.cwd } }, tool, args };
   }
-  if (url === undefined) throw usage('which server? portcullis call URL, or portcullis call -- COMMAND');
+  if (url === undefined) throw usageError('which server? portcullis call URL, or portcullis call -- COMMAND');
   if (!/^https?:\/\//i.test(url))
-    throw usage(`${JSON.stringify(shownUrl(url))} is not an http:// or https:// URL; a command goes after --`);
+    throw usageError(`${JSON.stringify(shownUrl(url))} is not an http:// or https:// URL; a command goes after --`);
   const headers = Object.fromEntries(options.header ?? []);
   const bearer = options.tokenFile === undefined ? {} : { bearer: readFile('--token-file', options.tokenFile, io).trim() };
   const ca = options.caFile === undefined ? {} : { ca: readFile('--ca-file', options.caFile, io) };
@@ -113,7 +112,7 @@ function readFile(option: string, file: string, { cwd }: RunIo): string {
   try {
     return readFileSync(file === '-' ? 0 : resolve(cwd, file), 'utf8');
   } catch (error) {
-    throw new CliExit(EXIT.usage, `error: ${option} ${file} cannot be read (${(error as { readonly code?: string }).code ?? 'unknown'})`);
+    throw usageError(`${option} ${file} cannot be read (${(error as { readonly code?: string }).code ?? 'unknown'})`);
   }
 }
 

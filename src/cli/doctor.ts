@@ -10,9 +10,10 @@ import { isCertificate } from '../explain/terminator.js';
 import { systemClock } from '../system-clock.js';
 import { egressFrom } from '../upstream/egress.js';
 import { isVisible } from '../wire/field.js';
+import { plain } from './call/printed.js';
 import { loadCheckedConfig } from './checked-config.js';
 import { type ConfigOption, toField, withConfigOption } from './config-option.js';
-import { CliExit, EXIT, stoppedBy } from './exit.js';
+import { CliExit, EXIT, stoppedBy, usageError } from './exit.js';
 import type { RunIo } from './run-io.js';
 
 interface DoctorOptions extends ConfigOption {
@@ -53,15 +54,16 @@ export function registerDoctor(program: Command, io: RunIo): void {
 }
 
 async function doctor(options: DoctorOptions, io: RunIo): Promise<void> {
-  if (options.url !== undefined && options.config !== undefined) throw usage('give --config or --url');
-  if (options.url !== undefined && options.certificate !== undefined) throw usage('--certificate goes with --config');
-  if (options.url === undefined && (options.opsUrl ?? options.caFile) !== undefined) throw usage('--ops-url and --ca-file go with --url');
-  if (options.timeout < 1) throw usage('--timeout is at least 1');
+  if (options.url !== undefined && options.config !== undefined) throw usageError('give --config or --url');
+  if (options.url !== undefined && options.certificate !== undefined) throw usageError('--certificate goes with --config');
+  if (options.url === undefined && (options.opsUrl ?? options.caFile) !== undefined)
+    throw usageError('--ops-url and --ca-file go with --url');
+  if (options.timeout < 1) throw usageError('--timeout is at least 1');
   const token = options.tokenFile === undefined ? undefined : readText(options.tokenFile, io).trim();
-  if (token !== undefined && !isVisible(token)) throw usage(`${options.tokenFile} does not hold one token`);
+  if (token !== undefined && !isVisible(token)) throw usageError(`${options.tokenFile} does not hold one token`);
   const credentials = { token, headers: Object.fromEntries(options.header ?? []) };
   if (options.url !== undefined) {
-    if (!/^https?:\/\//i.test(options.url) || !URL.canParse(options.url)) throw usage('--url is an http:// or https:// URL');
+    if (!/^https?:\/\//i.test(options.url) || !URL.canParse(options.url)) throw usageError('--url is an http:// or https:// URL');
     const ca = options.caFile === undefined ? undefined : readText(options.caFile, io);
     return tell(
       await examineOutside({ url: options.url, ops_url: options.opsUrl, ca, ...credentials }, systemClock, options.timeout),
@@ -70,7 +72,7 @@ async function doctor(options: DoctorOptions, io: RunIo): Promise<void> {
     );
   }
   const certificate = options.certificate === undefined ? undefined : readText(options.certificate, io);
-  if (certificate !== undefined && !isCertificate(certificate)) throw usage(`${options.certificate} holds no certificate in PEM`);
+  if (certificate !== undefined && !isCertificate(certificate)) throw usageError(`${options.certificate} holds no certificate in PEM`);
   const loaded = await load(options, io);
   const grace = options.gracePeriod ?? io.env.TERMINATION_GRACE_PERIOD_SECONDS;
   const stop = new AbortController();
@@ -128,16 +130,11 @@ function toText(findings: readonly Finding[]): string {
   return `${lines.join('\n')}\n\n${count('ok')} ok, ${count('warn')} to look at, ${count('fail')} failed\n`;
 }
 
-/** What a server said of itself moves no cursor. */
-function plain(text: string): string {
-  return text.replaceAll(/[\p{Cc}\p{Cf}]+/gu, ' ');
-}
-
 function readText(file: string, io: RunIo): string {
   try {
     return readFileSync(resolve(io.cwd, file), 'utf8');
   } catch (error) {
-    throw usage(`${file} cannot be read (${(error as NodeJS.ErrnoException).code})`);
+    throw usageError(`${file} cannot be read (${(error as NodeJS.ErrnoException).code})`);
   }
 }
 
@@ -153,8 +150,4 @@ function processLimits(): string | undefined {
 function toNumber(text: string): number {
   if (!/^\d{1,7}$/.test(text)) throw new InvalidArgumentError('write a whole number.');
   return Number(text);
-}
-
-function usage(message: string): CliExit {
-  return new CliExit(EXIT.usage, `error: ${message}`);
 }

@@ -36,3 +36,8 @@ export class CliExit extends Error {
     this.code = code;
   }
 }
+
+/** The command line, or a file that it names, is not what the command takes. */
+export function usageError(message: string): CliExit {
+  return new CliExit(EXIT.usage, `error: ${message}`);
+}

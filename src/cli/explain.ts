@@ -8,7 +8,7 @@ import { isCertificate } from '../explain/terminator.js';
 import { systemClock } from '../system-clock.js';
 import { located } from './checked-config.js';
 import { type ConfigOption, loadNamedConfig, toField, withConfigOption } from './config-option.js';
-import { CliExit, EXIT } from './exit.js';
+import { CliExit, EXIT, usageError } from './exit.js';
 import type { CliIo } from './run-io.js';
 
 interface ExplainOptions extends ConfigOption {
@@ -67,7 +67,7 @@ function toQuestion(options: ExplainOptions, io: CliIo): Question {
 
 function readCertificate(file: string, io: CliIo): string {
   const pem = readText(file, io);
-  if (!isCertificate(pem)) throw new CliExit(EXIT.usage, `error: ${file} holds no certificate in PEM`);
+  if (!isCertificate(pem)) throw usageError(`${file} holds no certificate in PEM`);
   return pem;
 }
 
@@ -75,7 +75,7 @@ function readText(file: string, io: CliIo): string {
   try {
     return readFileSync(resolve(io.cwd, file), 'utf8');
   } catch (error) {
-    throw new CliExit(EXIT.usage, `error: ${file} cannot be read (${(error as NodeJS.ErrnoException).code})`);
+    throw usageError(`${file} cannot be read (${(error as NodeJS.ErrnoException).code})`);
   }
 }
 

@@ -1,7 +1,8 @@
 import { type Command, Option } from 'commander';
+import { usageError } from './exit.js';
 import { type Answers, MTLS_SOURCES } from './init/answers.js';
 import { askCallers, askPlace, askServer } from './init/ask.js';
-import { answersOf, type InitFlags, missingFlags, usage } from './init/flags.js';
+import { answersOf, type InitFlags, missingFlags } from './init/flags.js';
 import type { Prompt } from './init/prompt.js';
 import { Target } from './init/target.js';
 import { toPort } from './run.js';
@@ -44,10 +45,10 @@ async function init(flags: InitFlags, words: readonly string[], io: RunIo): Prom
   const prompt = io.openPrompt?.();
   try {
     if (target.exists && flags.force !== true && !(await mayOverwrite(flags.output, prompt)))
-      throw usage(`${flags.output} exists; --force overwrites it, --output FILE writes another`);
+      throw usageError(`${flags.output} exists; --force overwrites it, --output FILE writes another`);
     await target.write(await complete(flags, given, prompt));
   } catch (error) {
-    if ((error as Error).name === 'AbortError') throw usage('no answer; nothing was written');
+    if ((error as Error).name === 'AbortError') throw usageError('no answer; nothing was written');
     throw error;
   } finally {
     prompt?.close();

@@ -3,7 +3,7 @@ import type { LoadedConfig } from '../config/load.js';
 import { type AdHocConfig, type AdHocOptions, loadAdHocConfig } from './ad-hoc-config.js';
 import { loadCheckedConfig } from './checked-config.js';
 import { type ConfigOption, withConfigOption } from './config-option.js';
-import { CliExit, EXIT } from './exit.js';
+import { usageError } from './exit.js';
 import type { RunIo } from './run-io.js';
 import { serveUntilSignal } from './serve.js';
 
@@ -40,18 +40,17 @@ export function registerRun(program: Command, io: RunIo): void {
 /** What is to be served without a config file; undefined: there is one. */
 function toAdHocConfig(server: readonly string[], options: RunOptions, after_dashes: boolean): AdHocConfig | undefined {
   const { config, mcpServers, host, port, opsPort, env } = options;
-  const usage = (message: string) => new CliExit(EXIT.usage, `error: ${message}`);
   const ways = [config, mcpServers, server[0]].filter((way) => way !== undefined);
-  if (ways.length > 1) throw usage('give one of: a URL, -- COMMAND, --mcp-servers, --config');
+  if (ways.length > 1) throw usageError('give one of: a URL, -- COMMAND, --mcp-servers, --config');
   const [first, ...rest] = server;
   const command = first !== undefined && after_dashes;
-  if (env !== undefined && !command) throw usage('--env applies to a command; a file sets env itself');
+  if (env !== undefined && !command) throw usageError('--env applies to a command; a file sets env itself');
   if (command) return { kind: 'command', command: first, args: rest };
-  if (rest.length > 0) throw usage('more than one argument; a command goes after --: portcullis run -- COMMAND args');
+  if (rest.length > 0) throw usageError('more than one argument; a command goes after --: portcullis run -- COMMAND args');
   if (first !== undefined) return { kind: 'url', url: first };
   if (mcpServers !== undefined) return { kind: 'file', file: mcpServers };
   if ((host ?? port ?? opsPort) === undefined) return undefined;
-  throw usage('--host, --port and --ops-port go without a config file, which has listener.host, listener.port and ops.port');
+  throw usageError('--host, --port and --ops-port go without a config file, which has listener.host, listener.port and ops.port');
 }
 
 /** True when the arguments came after `--`. */

@@ -6,7 +6,7 @@ import { createLog } from '../telemetry/log.js';
 import { serveStdio } from '../transport/stdio.js';
 import { located } from './checked-config.js';
 import { type ConfigOption, loadNamedConfig, withConfigOption } from './config-option.js';
-import { CliExit, EXIT } from './exit.js';
+import { CliExit, EXIT, usageError } from './exit.js';
 import type { RunIo } from './run-io.js';
 
 interface StdioCommandOptions extends ConfigOption {
@@ -66,5 +66,5 @@ function hostedOf({ config }: LoadedConfig, wanted: string | undefined): readonl
   const found = wanted === undefined && hosted.length === 1 ? hosted[0] : hosted.find(([name]) => name === wanted);
   if (found !== undefined) return found;
   const there = hosted.length === 0 ? 'the config has none' : `there is ${hosted.map(([name]) => name).join(', ')}`;
-  throw new CliExit(EXIT.usage, `error: --runtime names a runtime of kind hosted; ${there}`);
+  throw usageError(`--runtime names a runtime of kind hosted; ${there}`);
 }

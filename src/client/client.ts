@@ -1,10 +1,11 @@
 import type { CompletionResult, PromptResult, ResourceResult } from '../contract/content.js';
 import type { CompletionTarget } from '../contract/server.js';
 import type { Transport } from '../contract/transport.js';
+import { isObject } from '../core/call/params.js';
 import { bounded } from './bounded.js';
 import { ClientError } from './client-error.js';
 import { JsonRpcConnection } from './json-rpc-connection.js';
-import { isObject, type JsonObject } from './messages.js';
+import type { JsonObject } from './messages.js';
 import { discover, negotiate } from './negotiate.js';
 import type { Agreement, CallOptions, LogMessage, Prompt, Resource, ResourceTemplate, Tool, ToolResult } from './options.js';
 import { collect, ToolList } from './pages.js';

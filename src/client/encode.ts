@@ -1,8 +1,9 @@
 import type { ClientInfo, LogLevel } from '../contract/handler.js';
+import { isObject } from '../core/call/params.js';
 import { type ParamHeader, writeParamHeaders } from '../core/define/param-headers.js';
 import { MODERN, nameField } from '../dialect/methods.js';
 import { encodeFieldText } from '../wire/field.js';
-import { isObject, type JsonObject } from './messages.js';
+import type { JsonObject } from './messages.js';
 
 /** What this client tells of itself. */
 export interface ClientIdentity {

@@ -1,4 +1,5 @@
 import type { WireMessage } from '../contract/transport.js';
+import { isObject } from '../core/call/params.js';
 import { SUBSCRIPTION_KEY } from '../wire/rpc.js';
 import { ClientError } from './client-error.js';
 
@@ -82,10 +83,5 @@ function toValue(raw: WireMessage | Uint8Array | string): unknown {
 /** Leaves a byte order mark out. */
 const utf8 = new TextDecoder('utf-8', { fatal: true });
 const withoutMark = (text: string): string => (text.startsWith('\ufeff') ? text.slice(1) : text);
-
-/** True for an object that is not an array. */
-export function isObject(value: unknown): value is JsonObject {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
-}
 
 const junk = (why: string): Received => ({ kind: 'junk', why });

@@ -1,9 +1,10 @@
+import { isObject } from '../core/call/params.js';
 import { MODERN, SERVED_REVISIONS } from '../dialect/methods.js';
 import { SERVER_INFO_KEY } from '../wire/rpc.js';
 import { ClientError } from './client-error.js';
 import { type ClientIdentity, encodeLegacy, encodeModern } from './encode.js';
 import type { JsonRpcConnection } from './json-rpc-connection.js';
-import { isObject, type JsonObject } from './messages.js';
+import type { JsonObject } from './messages.js';
 import type { Agreement, ServerInfo, Settled } from './options.js';
 
 /**

@@ -1,7 +1,8 @@
 import type { Log } from '../contract/log.js';
+import { isObject } from '../core/call/params.js';
 import { type ParamHeader, paramHeadersOf } from '../core/define/param-headers.js';
 import { ClientError } from './client-error.js';
-import { isObject, type JsonObject } from './messages.js';
+import type { JsonObject } from './messages.js';
 import type { Tool } from './options.js';
 
 export interface PageLimits {

@@ -1,6 +1,7 @@
+import { isObject } from '../core/call/params.js';
 import { type Bound, bounded } from './bounded.js';
 import { ClientError } from './client-error.js';
-import { isObject, type JsonObject } from './messages.js';
+import type { JsonObject } from './messages.js';
 import type { Callbacks } from './options.js';
 
 /** The capabilities that these callbacks stand for. */

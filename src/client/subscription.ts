@@ -1,6 +1,7 @@
 import type { Change } from '../contract/changes.js';
+import { isObject } from '../core/call/params.js';
 import type { ClientError } from './client-error.js';
-import { ACKNOWLEDGED, isObject, type JsonObject } from './messages.js';
+import { ACKNOWLEDGED, type JsonObject } from './messages.js';
 import type { CallOptions } from './options.js';
 import type { Requests } from './requests.js';
 

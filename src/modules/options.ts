@@ -1,5 +1,6 @@
 import { Ajv2020, type ErrorObject, type ValidateFunction } from 'ajv/dist/2020.js';
 import type { TSchema } from '../contract/options.js';
+import { isObject } from '../core/call/params.js';
 import { didYouMean } from '../errors/did-you-mean.js';
 import { type ConfigProblem, within } from '../errors/error.js';
 
@@ -106,8 +107,4 @@ function freeze(value: unknown): unknown {
   if (typeof value !== 'object' || value === null) return value;
   for (const inner of Object.values(value)) freeze(inner);
   return Object.freeze(value);
-}
-
-function isObject(value: unknown): value is Readonly<Record<string, unknown>> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
 }

@@ -10,7 +10,9 @@ import type {
   TransportState,
   WireMessage,
 } from '../contract/transport.js';
+import { isObject } from '../core/call/params.js';
 import { isFault, misbehaved, readOutcome } from './misbehaviour.js';
+import { CLOSED, DONE } from './outcomes.js';
 
 export interface DriverDeps {
   readonly clock: Clock;
@@ -189,14 +191,8 @@ export class TransportDriver {
 /** Time left to a transport after the wait for its shutdown. */
 const HURRY_MS = 1000;
 
-const DONE: TransportOutcome<void> = { ok: true, value: undefined };
 const NONE: Readonly<Record<string, unknown>> = Object.freeze({});
-const CLOSED: TransportFault = { code: 'CLOSED', message: 'the connection is closed' };
 const utf8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
-
-function isObject(value: unknown): value is Readonly<Record<string, unknown>> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
-}
 
 function messageOf(error: unknown): string {
   return error instanceof Error ? error.message : String(error);

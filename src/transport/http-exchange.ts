@@ -6,6 +6,7 @@ import { essenceOf, listedIn } from '../wire/field.js';
 import { SseParser } from '../wire/sse.js';
 import { judgeAnswer, spellsId } from '../wire/summary.js';
 import { broken, refused, rpcError } from './http-faults.js';
+import { DONE } from './outcomes.js';
 
 /** What comes to the client as one message. */
 export interface HttpRaw {
@@ -202,7 +203,6 @@ export class HttpExchange implements Dispatcher.DispatchHandler {
 }
 
 const STOPPED = new Error('stopped');
-const DONE: TransportOutcome<void> = { ok: true, value: undefined };
 const OPEN_ARRAY = 0x5b;
 /** After what was awaited the answer should end; a server that leaves it open is not waited for. */
 const LINGER_MS = 1000;

@@ -3,6 +3,7 @@ import { createSecureContext } from 'node:tls';
 import { buildConnector, Client } from 'undici';
 import type { Clock, Timer } from '../contract/clock.js';
 import type { TransportFault } from '../contract/transport.js';
+import { CANCELLED, CLOSED } from './outcomes.js';
 
 export interface HttpPoolOptions {
   readonly origin: string;
@@ -185,6 +186,3 @@ export class HttpPool {
     return client;
   }
 }
-
-const CLOSED: TransportFault = { code: 'CLOSED', message: 'the connection is closed' };
-const CANCELLED: TransportFault = { code: 'CANCELLED', message: 'the request was cancelled' };

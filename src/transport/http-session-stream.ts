@@ -1,6 +1,7 @@
 import type { Clock, Timer } from '../contract/clock.js';
-import type { SendOptions, TransportFault } from '../contract/transport.js';
+import type { SendOptions } from '../contract/transport.js';
 import type { HttpExchange } from './http-exchange.js';
+import { CLOSED } from './outcomes.js';
 
 export interface SessionStreamDeps {
   readonly clock: Clock;
@@ -58,4 +59,3 @@ export function retryAfter(wanted_ms: number): number {
 export const MAX_RETRIES = 5;
 const MIN_RETRY_MS = 100;
 const MAX_RETRY_MS = 30_000;
-const CLOSED: TransportFault = { code: 'CLOSED', message: 'the connection is closed' };

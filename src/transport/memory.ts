@@ -2,6 +2,7 @@ import { PassThrough, Writable } from 'node:stream';
 import type { Server } from '../contract/server.js';
 import type { SendOptions, ShutdownOptions, Transport, TransportOptions, TransportOutcome } from '../contract/transport.js';
 import { LineFramer } from '../wire/line.js';
+import { CLOSED, DONE } from './outcomes.js';
 import { serveStdio } from './stdio.js';
 
 /**
@@ -51,7 +52,7 @@ class MemoryTransport implements Transport {
   }
 
   sendMessage(message: string, _options?: SendOptions): Promise<TransportOutcome<void>> {
-    if (this.#closed) return Promise.resolve({ ok: false, fault: { code: 'CLOSED', message: 'the connection is closed' } });
+    if (this.#closed) return Promise.resolve({ ok: false, fault: CLOSED });
     this.#input.write(`${message}\n`);
     return Promise.resolve(DONE);
   }
@@ -74,6 +75,5 @@ class MemoryTransport implements Transport {
 
 /** Time left to handlers once the caller no longer waits. */
 const HURRIED_DRAIN_MS = 100;
-const DONE: TransportOutcome<void> = { ok: true, value: undefined };
 /** No wire is in between: the longest message that is allowed anywhere. */
 const MAX_LINE_BYTES = 268_435_456;

@@ -2,6 +2,7 @@ import type { SendOptions, ShutdownOptions, Transport, TransportFault, Transport
 import { systemProcess } from '../system-process.js';
 import { errorObject, errorResponseText } from '../wire/rpc.js';
 import { childEnv } from './child-secrets.js';
+import { CLOSED, DONE } from './outcomes.js';
 import type { PipeEnd, ProcessHandle } from './process-handle.js';
 import { startChild } from './stdio-child.js';
 
@@ -88,10 +89,7 @@ class StdioTransport implements Transport {
   sendMessage(message: string, _options?: SendOptions): Promise<TransportOutcome<void>> {
     const sent = this.#child?.pipe.send(Buffer.from(message));
     if (sent === true) return Promise.resolve(DONE);
-    const fault =
-      sent === undefined
-        ? { code: 'CLOSED', message: 'the connection is closed' }
-        : { code: 'ENDED', message: 'the server does not read its input' };
+    const fault = sent === undefined ? CLOSED : { code: 'ENDED', message: 'the server does not read its input' };
     return Promise.resolve({ ok: false, fault });
   }
 
@@ -115,7 +113,6 @@ class StdioTransport implements Transport {
 
 /** From the end of its input until it is killed, once the caller no longer waits. */
 const HURRIED_STOP_MS = 300;
-const DONE: TransportOutcome<void> = { ok: true, value: undefined };
 
 /** Says how a server ended, with what it wrote last: it is the user's own program. */
 function endOf(command: string, end: PipeEnd, { exit, last_words }: ProcessHandle): TransportFault {

@@ -4,7 +4,6 @@ import type {
   SendOptions,
   ShutdownOptions,
   Transport,
-  TransportFault,
   TransportOptions,
   TransportOutcome,
   WireMessage,
@@ -14,6 +13,7 @@ import { HttpExchange, type HttpRaw } from './http-exchange.js';
 import { HttpPool, type Lease } from './http-pool.js';
 import { MAX_RETRIES, retryAfter, SessionStream, type SessionStreamDeps } from './http-session-stream.js';
 import { type HttpTarget, readTarget, type TargetOptions } from './http-target.js';
+import { CANCELLED, CLOSED, DONE } from './outcomes.js';
 
 /** Of the Streamable HTTP transport. Times in milliseconds, sizes in bytes; RangeError for a limit that is not a positive integer. */
 export interface HttpTransportOptions extends TargetOptions {
@@ -279,9 +279,6 @@ const DEFAULT_TIMEOUT_MS = 30_000;
 const DELETE_MS = 5_000;
 const HURRIED_DELETE_MS = 500;
 const POST = ['content-type', 'application/json', 'accept', 'application/json, text/event-stream'] as const;
-const DONE: TransportOutcome<void> = { ok: true, value: undefined };
-const CLOSED: TransportFault = { code: 'CLOSED', message: 'the connection is closed' };
-const CANCELLED: TransportFault = { code: 'CANCELLED', message: 'the request was cancelled' };
 
 /** Only what fetches the token can fail before anything is sent. */
 function notSent(exchange: HttpExchange, error: unknown): void {

@@ -1,6 +1,6 @@
 import type { Tool } from '../../client.js';
 import { nearest } from '../../errors/did-you-mean.js';
-import { CliExit, EXIT } from '../exit.js';
+import { CliExit, EXIT, usageError } from '../exit.js';
 import { plain } from './printed.js';
 
 /** The arguments of a call: a JSON object. What is none ends the command, with the place where it goes wrong. */
@@ -9,7 +9,7 @@ export function readArguments(json: string): Readonly<Record<string, unknown>> {
   try {
     value = JSON.parse(json);
   } catch (error) {
-    throw new CliExit(EXIT.usage, `error: the arguments are not JSON: ${where(json, (error as Error).message)}`);
+    throw usageError(`the arguments are not JSON: ${where(json, (error as Error).message)}`);
   }
   if (typeof value === 'object' && value !== null && !Array.isArray(value)) return value as Readonly<Record<string, unknown>>;
   throw new CliExit(

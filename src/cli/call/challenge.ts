@@ -1,5 +1,5 @@
 import { ClientError } from '../../client.js';
-import { CliExit, EXIT } from '../exit.js';
+import { CliExit, EXIT, usageError } from '../exit.js';
 import { plain } from './printed.js';
 
 /** What a refusal asks for, in words (RFC 6750 section 3, RFC 9728 section 5.1). */
@@ -35,7 +35,7 @@ const PARAMETER = /([A-Za-z_-]{1,64})[\t ]*=[\t ]*(?:"((?:[^"\\]|\\.)*)"|([^\s",
 /** How the command ends when the client failed. `token`: one was sent; undefined when none could be. Unexpected errors are rethrown. */
 export function toExit(error: unknown, token: boolean | undefined): CliExit {
   if (!(error instanceof ClientError)) {
-    if (error instanceof TypeError || error instanceof RangeError) return new CliExit(EXIT.usage, `error: ${error.message}`);
+    if (error instanceof TypeError || error instanceof RangeError) return usageError(error.message);
     throw error;
   }
   const { code } = error;

@@ -1,4 +1,4 @@
-import { CliExit, EXIT } from '../exit.js';
+import { type CliExit, usageError } from '../exit.js';
 import type { Answers, Callers, MtlsSource, ServerChoice } from './answers.js';
 import { SHA256_FILE } from './ask.js';
 import { splitCommandLine } from './command-line.js';
@@ -31,11 +31,12 @@ export function answersOf(
   words: readonly string[],
 ): Partial<Pick<Answers, 'server' | 'callers' | 'tls' | 'trusted_proxies'>> {
   const { certFile: cert_file, keyFile: key_file, clientCaFile: client_ca_file, mtls, trustedProxy } = flags;
-  if ((cert_file === undefined) !== (key_file === undefined)) throw usage('--cert-file and --key-file go together');
-  if (client_ca_file !== undefined && cert_file === undefined) throw usage('--client-ca-file needs --cert-file and --key-file');
-  if (mtls === 'direct' && client_ca_file === undefined) throw usage('--mtls direct needs --cert-file, --key-file and --client-ca-file');
+  if ((cert_file === undefined) !== (key_file === undefined)) throw usageError('--cert-file and --key-file go together');
+  if (client_ca_file !== undefined && cert_file === undefined) throw usageError('--client-ca-file needs --cert-file and --key-file');
+  if (mtls === 'direct' && client_ca_file === undefined)
+    throw usageError('--mtls direct needs --cert-file, --key-file and --client-ca-file');
   if (mtls !== undefined && mtls !== 'direct' && trustedProxy === undefined)
-    throw usage(`--mtls ${mtls} needs --trusted-proxy, the address or CIDR of the TLS terminator`);
+    throw usageError(`--mtls ${mtls} needs --trusted-proxy, the address or CIDR of the TLS terminator`);
   const server = serverOf(flags, words);
   const callers = callersOf(flags);
   return {
@@ -49,25 +50,25 @@ export function answersOf(
 function serverOf({ upstream, command }: InitFlags, words: readonly string[]): ServerChoice | undefined {
   const [first, ...rest] = words;
   if ([upstream, command, first].filter((way) => way !== undefined).length > 1)
-    throw usage('give one of --upstream, --command, -- COMMAND');
+    throw usageError('give one of --upstream, --command, -- COMMAND');
   if (upstream !== undefined) return { kind: 'proxied', url: upstream };
   if (first !== undefined) return { kind: 'stdio', command: first, args: rest };
   if (command === undefined) return undefined;
   const [name, ...args] = splitCommandLine(command) ?? [];
-  if (name === undefined) throw usage('--command is empty, or a quote in it is not closed');
+  if (name === undefined) throw usageError('--command is empty, or a quote in it is not closed');
   return { kind: 'stdio', command: name, args };
 }
 
 function callersOf({ issuer, audience, mtls, apiKey, public: open }: InitFlags): Callers | undefined {
-  if (audience !== undefined && issuer === undefined) throw usage('--audience needs --issuer');
-  if (issuer !== undefined && apiKey) throw usage('give one of --issuer and --api-key: a caller is identified once');
+  if (audience !== undefined && issuer === undefined) throw usageError('--audience needs --issuer');
+  if (issuer !== undefined && apiKey) throw usageError('give one of --issuer and --api-key: a caller is identified once');
   const callers: Callers = {
     ...(mtls === undefined ? {} : { mtls: { source: mtls } }),
     ...(issuer === undefined ? {} : { oauth: { issuer, audience } }),
     ...(apiKey ? { api_key: { sha256_file: SHA256_FILE } } : {}),
   };
   const asked = Object.keys(callers).length > 0;
-  if (open && asked) throw usage('--public lets everybody in; leave it out, or the other ways');
+  if (open && asked) throw usageError('--public lets everybody in; leave it out, or the other ways');
   return open ? { public: true } : asked ? callers : undefined;
 }
 
@@ -77,9 +78,5 @@ export function missingFlags(server: boolean, callers: boolean): CliExit {
     ...(server ? [] : ['  what stands behind the gateway: --upstream URL, --command LINE or -- COMMAND ARGS']),
     ...(callers ? [] : ['  who may call: --issuer URL, --mtls SOURCE, --api-key or --public']),
   ];
-  return usage(`standard input is not a terminal, so init cannot ask; add\n${lines.join('\n')}`);
-}
-
-export function usage(message: string): CliExit {
-  return new CliExit(EXIT.usage, `error: ${message}`);
+  return usageError(`standard input is not a terminal, so init cannot ask; add\n${lines.join('\n')}`);
 }

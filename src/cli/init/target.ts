@@ -6,7 +6,7 @@ import { parse } from 'yaml';
 import { resolveConfig } from '../../config/load.js';
 import { ConfigError } from '../../errors/error.js';
 import { gateProblems } from '../checked-config.js';
-import { CliExit, EXIT } from '../exit.js';
+import { usageError } from '../exit.js';
 import type { CliIo } from '../run-io.js';
 import type { Answers } from './answers.js';
 import { composeConfig } from './compose.js';
@@ -62,7 +62,7 @@ export class Target {
       if (problems.length > 0) throw new ConfigError(problems);
     } catch (error) {
       if (!(error instanceof ConfigError)) throw error;
-      throw new CliExit(EXIT.usage, `error: these answers make no config that can be served\n${error.message}`);
+      throw usageError(`these answers make no config that can be served\n${error.message}`);
     }
   }
 
@@ -70,7 +70,7 @@ export class Target {
     try {
       writeFileSync(file, text, { mode, flag });
     } catch (error) {
-      throw new CliExit(EXIT.usage, `error: ${file} cannot be written (${(error as NodeJS.ErrnoException).code})`);
+      throw usageError(`${file} cannot be written (${(error as NodeJS.ErrnoException).code})`);
     }
   }
 

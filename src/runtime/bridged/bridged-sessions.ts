@@ -1,9 +1,10 @@
 import { LRUCache } from 'lru-cache';
 import type { Clock } from '../../contract/clock.js';
-import type { Call, Exchange, HeaderList } from '../../contract/runtime.js';
+import type { Call, Exchange } from '../../contract/runtime.js';
 import { FIRST_LEVEL, isLogLevel } from '../../core/call/context.js';
 import { paramsOf } from '../../core/call/params.js';
 import { type ClientSeal, createClientSeal, type LegacyClient, legacyClientOf } from '../../core/client-seal.js';
+import { JSON_HEADERS } from '../../core/run/call.js';
 import { Questions } from '../../core/run/questions.js';
 import { dialectOf, negotiate } from '../../dialect/select.js';
 import { GatewayError } from '../../errors/error.js';
@@ -290,6 +291,5 @@ function keyOf(call: Call): string {
   return bindingBytes(bindingOf(call)).toString();
 }
 
-const JSON_HEADERS: HeaderList = ['content-type', 'application/json'];
 const DISCOVER_MS = 30_000;
 const MAX_ENDED = 10_000;
