@@ -1,6 +1,7 @@
 import { ssePaths } from '../config/rules/routes.js';
 import type { Config } from '../config/schema/config.js';
 import type { RouteInfo } from '../contract/gate.js';
+import { SERVED_METHODS } from '../gate-chain/chain.js';
 import type { ChainSet } from '../gate-chain/load.js';
 import type { ListenerRoute, McpRoute } from '../listener/request/route.js';
 import { RouteTable } from '../route/table.js';
@@ -56,7 +57,6 @@ export function methodsOf(kind: ListenerRoute['kind'], config: Config): Readonly
 
 const MCP_METHODS: ReadonlySet<string> = new Set(['POST', 'GET', 'DELETE']);
 const MCP_CORS_METHODS: ReadonlySet<string> = new Set([...MCP_METHODS, 'OPTIONS']);
-const SERVED_METHODS: ReadonlySet<string> = new Set(['GET', 'HEAD', 'OPTIONS']);
 
 function must<T>(value: T | undefined): T {
   if (value === undefined) throw new TypeError('a checked config names only what exists');

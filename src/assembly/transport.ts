@@ -1,7 +1,8 @@
 import type { Config } from '../config/schema/config.js';
 import type { RuntimeConfig } from '../config/schema/runtimes.js';
 import type { Clock } from '../contract/clock.js';
-import { ConfigError, type ConfigProblem } from '../errors/error.js';
+import type { ConfigProblem } from '../errors/error.js';
+import { problemsOf } from '../modules/find-server.js';
 import { findTransport, type OpenTransport } from '../modules/find-transport.js';
 import type { PeerRuntime } from '../runtime/peer/peer-runtime.js';
 import { createTransportRuntime } from '../runtime/peer/transport.js';
@@ -13,13 +14,7 @@ type TransportConfig = Extract<RuntimeConfig, { readonly kind: 'transport' }>;
 export async function transportProblems({ runtimes }: Config, folder: string, clock: Clock): Promise<readonly ConfigProblem[]> {
   const checks = Object.entries(runtimes).map(async ([name, options]) => {
     if (options.kind !== 'transport') return [];
-    return find(name, options, folder, clock).then(
-      () => [],
-      (error: unknown) => {
-        if (error instanceof ConfigError) return error.problems;
-        throw error;
-      },
-    );
+    return problemsOf(find(name, options, folder, clock));
   });
   return (await Promise.all(checks)).flat();
 }

@@ -13,6 +13,7 @@ import { toText } from '../wire/text.js';
 export interface ServeRefusal {
   readonly status: number;
   readonly rpc: number;
+  /** Stable name, `error.data.code`. */
   readonly code: string;
   readonly message: string;
   readonly data?: Readonly<Record<string, unknown>> | undefined;

@@ -203,7 +203,8 @@ export class Chain {
 /** What a chain starts with when nothing was judged before. */
 export const NOBODY: Admitted = Object.freeze({ identity: undefined, facts: NO_FACTS, authorized: false });
 
-const SERVED_METHODS: ReadonlySet<string> = new Set(['GET', 'HEAD', 'OPTIONS']);
+/** Methods of a path that its last gate serves. */
+export const SERVED_METHODS: ReadonlySet<string> = new Set(['GET', 'HEAD', 'OPTIONS']);
 const SERVED_ALLOW: HeaderInit = Object.freeze({ allow: 'GET, HEAD, OPTIONS' });
 
 interface Run {

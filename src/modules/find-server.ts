@@ -32,15 +32,20 @@ export async function findServer(name: string, module: string, folder: string, c
 export async function serverProblems({ runtimes }: Config, folder: string, clock: Clock): Promise<readonly ConfigProblem[]> {
   const checks = Object.entries(runtimes).map(async ([name, options]) => {
     if (options.kind !== 'hosted') return [];
-    return findServer(name, options.module, folder, clock).then(
-      () => [],
-      (error: unknown) => {
-        if (error instanceof ConfigError) return error.problems;
-        throw error;
-      },
-    );
+    return problemsOf(findServer(name, options.module, folder, clock));
   });
   return (await Promise.all(checks)).flat();
+}
+
+/** What a load found wrong with the configuration. Rejects with every other error. */
+export async function problemsOf(load: Promise<unknown>): Promise<readonly ConfigProblem[]> {
+  return load.then(
+    () => [],
+    (error: unknown) => {
+      if (error instanceof ConfigError) return error.problems;
+      throw error;
+    },
+  );
 }
 
 function wrongShape(server: unknown): string | undefined {

@@ -1,6 +1,7 @@
 import type { ServerResponse } from 'node:http';
 import type { HeaderInit } from '../../contract/gate.js';
 import type { HeaderList } from '../../contract/runtime.js';
+import type { ServeRefusal } from '../../core/serve.js';
 import { lacksRetryAfter, retryAfter } from '../../errors/retry-after.js';
 import { trimOws } from '../../wire/field.js';
 import { errorText } from '../../wire/rpc.js';
@@ -13,13 +14,7 @@ const EXPOSED = 'WWW-Authenticate, Mcp-Session-Id, MCP-Protocol-Version, X-Reque
 const EMPTY: HeaderList = [];
 
 /** An error as it is sent: status and JSON-RPC error object. */
-export interface Refusal {
-  readonly status: number;
-  readonly rpc: number;
-  /** Stable name, `error.data.code`. */
-  readonly code: string;
-  readonly message: string;
-  readonly data?: Readonly<Record<string, unknown>> | undefined;
+export interface Refusal extends ServeRefusal {
   readonly headers?: HeaderInit | undefined;
 }
 
