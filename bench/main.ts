@@ -3,10 +3,10 @@ import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { cpus, tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { callRequest } from './messages.js';
+import { callRequest, legacyCallRequest } from './messages.js';
 import { killChildren, startChild } from './parts/child.js';
 import { issueToken } from './parts/issuer.js';
-import { startLoad } from './parts/load.js';
+import { type Load, startLoad } from './parts/load.js';
 import { type Findings, goalLines, judge, requestTable, streamLine } from './report.js';
 import { type Amounts, measureRequests } from './requests.js';
 import { envoy, envoyRemembering } from './rows/envoy.js';
@@ -14,7 +14,14 @@ import { haproxy } from './rows/haproxy.js';
 import { hosted, inProcess } from './rows/hosted.js';
 import { httpProxy } from './rows/http-proxy.js';
 import { nginx } from './rows/nginx.js';
-import { portcullis, portcullisPublic } from './rows/portcullis.js';
+import {
+  openPortcullis,
+  portcullis,
+  portcullisLegacy,
+  portcullisPublic,
+  portcullisToLegacy,
+  portcullisToModern,
+} from './rows/portcullis.js';
 import type { Ground } from './rows/row.js';
 import { otherBridges, ourBridge } from './stdio/bridges.js';
 import { measureStdio, type StdioAmounts } from './stdio/measure.js';
@@ -32,6 +39,9 @@ const NAMES = {
   open: portcullisPublic.name,
   bare: httpProxy.name,
   haproxy: haproxy.name,
+  to_legacy: portcullisToLegacy.name,
+  legacy: portcullisLegacy.name,
+  to_modern: portcullisToModern.name,
   hosted: hosted.name,
   sdk: 'SDK v2 handler',
   bridge: ourBridge.name,
@@ -70,15 +80,31 @@ async function measure(): Promise<Findings> {
     },
   };
   const requests = await measureRequests(ROWS, ground, load, amounts);
+  const between = await measureBetween(ground, load);
   const served = await measureRequests(HOSTED_ROWS, ground, load, { ...amounts, seconds: 1 });
   const streams = await measureStreams(ground, load, quick ? 500 : 4000, amounts);
   await load.close();
   await upstream.close();
   const bridged = await measureStdio([ourBridge, ...otherBridges], ground, quick ? STDIO_QUICK : STDIO);
-  return { requests, served, bridged, streams, load: load.name };
+  return { requests, between, served, bridged, streams, load: load.name };
 }
 
-function page({ requests, served, bridged, streams, load }: Findings): string {
+/** What it costs that client and server are of different protocol eras, beside a call that is forwarded. */
+async function measureBetween(ground: Ground, modern: Load): Promise<Findings['between']> {
+  const to_legacy = await measureRequests(
+    [{ ...portcullisPublic, open: (own) => openPortcullis(own, 'same-era', false) }, portcullisToLegacy],
+    ground,
+    modern,
+    amounts,
+  );
+  const folder = ground.folder('legacy-load');
+  const legacy = startLoad(legacyCallRequest(), CONNECTIONS, folder);
+  const to_modern = await measureRequests([portcullisLegacy, portcullisToModern], ground, legacy, amounts);
+  await legacy.close();
+  return { to_legacy, to_modern };
+}
+
+function page({ requests, between, served, bridged, streams, load }: Findings): string {
   const { warm_up, warm_up_most_s, rounds, seconds } = amounts;
   return `# What a request and a stream cost
 
@@ -91,6 +117,11 @@ this one: read the ratios, and only those of one run.
 
 ${requestTable(requests, NAMES.bare)}
 ${requests.skipped.map((why) => `\nSkipped: ${why}\n`).join('')}
+The same call where client and server are of different protocol eras, beside one that is forwarded as it is: a modern client on a server of 2025-11-25 over a session of
+the gateway, and a legacy client on a server of 2026-07-28.
+
+${requestTable(between.to_legacy, NAMES.open)}
+${requestTable(between.to_modern, NAMES.legacy)}
 The same call served in process: our own core behind both gates, and what others pay for it without any.
 
 ${requestTable(served, NAMES.sdk)}

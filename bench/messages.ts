@@ -18,6 +18,25 @@ export function callRequest(token?: string): string {
   return request(CALL_BODY, 'tools/call', ['Mcp-Name: get_weather'], token);
 }
 
+/** The same call in revision 2025-11-25, without a session. */
+export function legacyCallRequest(): string {
+  const body = CALL_BODY.replace(`,${META}`, '');
+  return [
+    'POST /mcp HTTP/1.1',
+    'Host: 127.0.0.1',
+    'User-Agent: bench/1.0',
+    'Content-Type: application/json',
+    'Accept: application/json, text/event-stream',
+    'MCP-Protocol-Version: 2025-11-25',
+    `Content-Length: ${Buffer.byteLength(body)}`,
+    '',
+    body,
+  ].join('\r\n');
+}
+
+/** What a legacy client is told of the upstream's answer when the server is a modern one. */
+export const LEGACY_ANSWER = CALL_ANSWER.replace('"resultType":"complete",', '');
+
 /** A subscriptions/listen. */
 export function listenRequest(token: string): string {
   return request(LISTEN_BODY, 'subscriptions/listen', [], token);

@@ -3,6 +3,8 @@ import type { StreamCost } from './streams.js';
 
 export interface Findings {
   readonly requests: RequestTable;
+  /** Calls between protocol eras, each beside one that is forwarded. */
+  readonly between: { readonly to_legacy: RequestTable; readonly to_modern: RequestTable };
   readonly served: RequestTable;
   readonly bridged: RequestTable;
   readonly streams: StreamCost;
@@ -16,6 +18,9 @@ export interface Names {
   readonly open: string;
   readonly bare: string;
   readonly haproxy: string;
+  readonly to_legacy: string;
+  readonly legacy: string;
+  readonly to_modern: string;
   readonly hosted: string;
   readonly sdk: string;
   readonly bridge: string;
@@ -47,7 +52,7 @@ export function requestTable({ measured }: RequestTable, bare_name: string): str
 }
 
 /** What the product promises of its own cost. */
-export function judge({ requests, served, bridged, streams }: Findings, names: Names): readonly Goal[] {
+export function judge({ requests, between, served, bridged, streams }: Findings, names: Names): readonly Goal[] {
   const cpu = (name: string): number => own(requests, name);
   const ratio = cpu(names.guarded) / cpu(names.bare);
   const gates = cpu(names.guarded) - cpu(names.open);
@@ -55,6 +60,8 @@ export function judge({ requests, served, bridged, streams }: Findings, names: N
   const fewer = own(served, names.sdk) / ours;
   const bridge = own(bridged, names.bridge) / own(bridged, names.mcp_proxy);
   const kib = streams.kib_per_stream;
+  const to_legacy = own(between.to_legacy, names.to_legacy) / own(between.to_legacy, names.open);
+  const to_modern = own(between.to_modern, names.to_modern) / own(between.to_modern, names.legacy);
   return [
     goal('must', `with gates at most 0.62 of bare ${names.bare}`, ratio, 0.62, ratio.toFixed(2)),
     {
@@ -66,6 +73,8 @@ export function judge({ requests, served, bridged, streams }: Findings, names: N
     goal('must', 'hosted at most 70 µs on a quiet core', ours, 70, ours.toFixed(1)),
     goal('aim', 'hosted at most 52 µs on a quiet core', ours, 52, ours.toFixed(1)),
     goal('must', `a bridge to stdio at most a quarter of ${names.mcp_proxy}`, bridge, 0.25, bridge.toFixed(2)),
+    goal('must', 'a modern call on a legacy server at most 1.5 of a forwarded one', to_legacy, 1.5, to_legacy.toFixed(2)),
+    goal('must', 'a legacy call on a modern server at most 1.6 of a forwarded one', to_modern, 1.6, to_modern.toFixed(2)),
     goal('must', 'at most 20 KiB for an idle stream', kib, 20, kib.toFixed(1)),
     goal('aim', `with gates at most 0.50 of bare ${names.bare}`, ratio, 0.5, ratio.toFixed(2)),
     goal(

@@ -46,7 +46,7 @@ export async function measureRequests(rows: readonly Row[], ground: Ground, load
     }
     for (const { row, contender } of entries) {
       if (row.guarded) await mustRefuse(row, contender.port);
-      const answer = row.own_answer === true ? (await callOnce(contender.port, ground.issued.token)).body : undefined;
+      const answer = row.own_answer === true ? (await callOnce(contender.port, ground.issued.token)).body : row.answer;
       await load.warmUp(contender.port, amounts.warm_up, amounts.warm_up_most_s, answer);
     }
     for (let round = 0; round < amounts.rounds; round++) {

@@ -1,6 +1,7 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { LEGACY_ANSWER } from '../messages.js';
 import { freePort, startChild, untilListening } from '../parts/child.js';
 import { AUDIENCE, ISSUER } from '../parts/issuer.js';
 import type { Contender, Ground, Row } from './row.js';
@@ -19,12 +20,35 @@ export const portcullisPublic: Row = {
   open: (ground) => openPortcullis(ground, 'public', false),
 };
 
+/** The same call to a server that the gateway speaks to in 2025-11-25, over a session of its own. */
+export const portcullisToLegacy: Row = {
+  name: 'portcullis, modern client, legacy server',
+  guarded: false,
+  own_answer: true,
+  open: (ground) => openPortcullis(ground, 'to-legacy', false, 0, 'legacy'),
+};
+
+/** The call of a legacy client, forwarded as it is. */
+export const portcullisLegacy: Row = {
+  name: 'portcullis, legacy client and server',
+  guarded: false,
+  open: (ground) => openPortcullis(ground, 'legacy', false, 0, 'as_is'),
+};
+
+/** The call of a legacy client to a server that the gateway speaks to in 2026-07-28. */
+export const portcullisToModern: Row = {
+  name: 'portcullis, legacy client, modern server',
+  guarded: false,
+  answer: LEGACY_ANSWER,
+  open: (ground) => openPortcullis(ground, 'to-modern', false, 0, 'modern'),
+};
+
 /** Runs `portcullis run` on a config file, as an operator would. `streams` is how many subscriptions it must hold. */
-export async function openPortcullis(ground: Ground, name: string, guarded: boolean, streams = 0): Promise<Contender> {
+export async function openPortcullis(ground: Ground, name: string, guarded: boolean, streams = 0, protocol = 'auto'): Promise<Contender> {
   const home = ground.folder(name);
   const port = await freePort();
   writeFileSync(join(home, 'keys.json'), ground.issued.jwks);
-  writeFileSync(join(home, 'portcullis.json'), JSON.stringify(config(port, ground.upstream_port, guarded, streams)));
+  writeFileSync(join(home, 'portcullis.json'), JSON.stringify(config(port, ground.upstream_port, guarded, streams, protocol)));
   return start(home, port);
 }
 
@@ -56,7 +80,7 @@ async function start(home: string, port: number): Promise<Contender> {
   return { port, child };
 }
 
-function config(port: number, upstream: number, guarded: boolean, streams: number): object {
+function config(port: number, upstream: number, guarded: boolean, streams: number, protocol = 'auto'): object {
   const room = streams + 96;
   return {
     listener: {
@@ -77,7 +101,8 @@ function config(port: number, upstream: number, guarded: boolean, streams: numbe
     runtimes: {
       server: {
         kind: 'proxied',
-        url: `http://127.0.0.1:${upstream}/mcp`,
+        protocol,
+        url: `http://127.0.0.1:${upstream}/${protocol === 'legacy' || protocol === 'modern' ? 'ids' : 'mcp'}`,
         ...(streams === 0 ? {} : { connections: room, max_streams: room, max_running_per_caller: room }),
       },
     },

@@ -22,6 +22,8 @@ export interface Row {
   readonly guarded: boolean;
   /** It answers itself: its first answer is what every further one must be. Otherwise the answer must be the upstream's. */
   readonly own_answer?: boolean;
+  /** What every answer must be, where that is known and not the upstream's. */
+  readonly answer?: string;
   /** @throws Missing when the tool is not on this machine. */
   open(ground: Ground): Promise<Contender>;
 }
