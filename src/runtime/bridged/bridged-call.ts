@@ -5,7 +5,6 @@ import type { Call, Exchange } from '../../contract/runtime.js';
 import { missingCapabilities } from '../../core/call/rounds.js';
 import type { LegacyClient } from '../../core/client-seal.js';
 import type { Answers, PendingInput, Question, Questions } from '../../core/run/questions.js';
-import { dialectOf } from '../../dialect/select.js';
 import type { ErrorCode } from '../../errors/codes.js';
 import { isObjectAt, type Member, memberAt, memberOf, membersOf } from '../../wire/edit.js';
 import { errorObject, errorResponseText, notificationText } from '../../wire/rpc.js';
@@ -17,7 +16,7 @@ import type { Peer, PendingRequest } from '../peer/peer.js';
 import { PeerCall } from '../peer/peer-call.js';
 import type { ToolsLearner } from '../shared/tools-learner.js';
 import { legacyReplyMapper } from './reply-to-legacy.js';
-import { capabilitiesIn, modernMeta } from './to-modern.js';
+import { capabilitiesIn } from './to-modern.js';
 
 /** A way to a modern server. */
 export interface ModernWay {
@@ -67,15 +66,16 @@ export class BridgedCall implements PendingRequest {
   readonly #visited: string[] = [];
   #over = false;
 
-  constructor(way: ModernWay, call: Call, exchange: Exchange, client: LegacyClient, log_level: string, deps: BridgedCallDeps) {
+  /** `meta`: members of `params._meta` that a modern request has, JSON text without braces. */
+  constructor(way: ModernWay, call: Call, exchange: Exchange, client: LegacyClient, meta: string, deps: BridgedCallDeps) {
     this.call = call;
     this.#way = way;
     this.#exchange = exchange;
     this.#client = client;
-    this.#meta = modernMeta(client, log_level);
+    this.#meta = meta;
     this.#deps = deps;
     this.#front = new PeerCall(call, exchange, {
-      tell: legacyReplyMapper(dialectOf(client.revision)),
+      tell: legacyReplyMapper(client.revision),
       tools: deps.tools,
       bridged: 'to_modern',
       settled: () => {
@@ -115,8 +115,7 @@ export class BridgedCall implements PendingRequest {
     this.#front.lost(code);
   }
 
-  /** A message of the server that came with this call. */
-  carry(line: Uint8Array, { method }: Envelope): void {
+  said(line: Uint8Array, { method }: Envelope): void {
     if (method === 'notifications/message') this.#front.carryLog(line);
   }
 

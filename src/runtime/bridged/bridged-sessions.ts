@@ -145,7 +145,8 @@ class BridgedSession {
   readonly #questions: Questions;
   readonly #deps: BridgedSessionsDeps;
   readonly #calls = new Set<BridgedCall>();
-  #log_level: string = FIRST_LEVEL;
+  /** Members of `params._meta` that every call of it has, JSON text without braces. */
+  #meta: string;
   #stream: BridgedStream | undefined;
 
   constructor(client: LegacyClient, questions: Questions, deps: BridgedSessionsDeps, key?: string) {
@@ -153,6 +154,7 @@ class BridgedSession {
     this.#client = client;
     this.#questions = questions;
     this.#deps = deps;
+    this.#meta = modernMeta(client, FIRST_LEVEL);
   }
 
   handle(call: Call, exchange: Exchange): void {
@@ -183,7 +185,7 @@ class BridgedSession {
       case 'logging/setLevel': {
         const { level } = paramsOf(call.body);
         if (!isLogLevel(level)) return exchange.fail(new GatewayError('INVALID_ARGUMENTS', { detail: 'params.level is not a log level.' }));
-        this.#log_level = level;
+        this.#meta = modernMeta(this.#client, level);
         return done(call, exchange);
       }
       case 'resources/subscribe':
@@ -198,7 +200,7 @@ class BridgedSession {
   #run(call: Call, exchange: Exchange): void {
     const { clock, tools, headers, open, fieldsOf, identityOf } = this.#deps;
     const way = open(call, undefined, false);
-    const own: BridgedCall = new BridgedCall(way, call, exchange, this.#client, this.#log_level, {
+    const own: BridgedCall = new BridgedCall(way, call, exchange, this.#client, this.#meta, {
       clock,
       questions: this.#questions,
       tools: {
@@ -216,17 +218,13 @@ class BridgedSession {
         way.close();
       },
     });
-    way.peer.audience ??= {
-      request: (_line, envelope) => way.peer.refuse(envelope, 'A modern server has no requests to its client.'),
-      notification: (line, envelope) => own.carry(line, envelope),
-    };
     this.#calls.add(own);
     own.start();
   }
 
   #relist(call: Call, told: () => void): void {
     const way = this.#deps.open(call, 'tools/list', false);
-    const meta = `{"_meta":{${modernMeta(this.#client, this.#log_level)}}}`;
+    const meta = `{"_meta":{${this.#meta}}}`;
     this.#deps.headers.ask(way.peer, this.#deps.clock, meta, () => {
       way.close();
       told();
@@ -252,7 +250,7 @@ class BridgedSession {
     this.#stream ??= new BridgedStream({
       clock: this.#deps.clock,
       open: () => this.#deps.open(call, 'subscriptions/listen', true),
-      meta: () => modernMeta(this.#client, this.#log_level),
+      meta: () => this.#meta,
     });
     return this.#stream;
   }

@@ -1,5 +1,6 @@
 import { paramHeadersOf } from '../../core/define/param-headers.js';
 import type { Dialect } from '../../dialect/dialect.js';
+import { DIALECTS, dialectOf } from '../../dialect/select.js';
 import {
   cutting,
   type Edit,
@@ -22,7 +23,13 @@ import type { ReplyMapper } from '../peer/reply-mapper.js';
  * word for; -32602 for a resource that is missing becomes -32002; -32020 and -32021, which legacy revisions do not have, become -32603. HTTP 200 for all:
  * a 404 would end the client's session. Everything else stays as the server wrote it.
  */
-export function legacyReplyMapper(dialect: Dialect): ReplyMapper {
+export function legacyReplyMapper(revision: string): ReplyMapper {
+  return MAPPERS.get(revision) ?? mapperOf(dialectOf(revision));
+}
+
+const MAPPERS: ReadonlyMap<string, ReplyMapper> = new Map(DIALECTS.map((dialect) => [dialect.revision, mapperOf(dialect)]));
+
+function mapperOf(dialect: Dialect): ReplyMapper {
   return (call, line, { outcome, rpc_code }) => {
     const edits: Edit[] = [];
     let code = rpc_code;

@@ -12,6 +12,8 @@ export interface PendingRequest {
   answered(line: Uint8Array, response: Response): void;
   /** Progress, or an event of a subscription, that names this request. */
   noticed(line: Uint8Array, kind: 'progress' | 'event'): void;
+  /** Any other notification that came in the exchange of this request, where requests have exchanges of their own. Absent: the audience gets it. */
+  said?(line: Uint8Array, envelope: Envelope): void;
   lost(code: ErrorCode): void;
 }
 
@@ -134,11 +136,14 @@ export class Peer {
         this.#options.junk('no_message');
         if (message.asks !== undefined) this.#invalid(message.asks, 'The request is not valid.');
         return this.#broken(message.id);
-      default:
+      default: {
+        const asker = message.kind === 'notification' && about !== undefined ? this.#waiting.get(about) : undefined;
+        if (asker?.said !== undefined) return asker.said(line, message.envelope);
         if (this.audience !== undefined)
           this.audience[message.kind](line, message.envelope, about === undefined ? undefined : Number(about));
         else if (message.kind === 'request') this.refuse(message.envelope, 'This client has no such method.');
         else this.#options.junk('unheard');
+      }
     }
   }
 

@@ -1,8 +1,10 @@
+import { LRUCache } from 'lru-cache';
 import { callerKey } from '../../contract/caller.js';
 import type { Clock } from '../../contract/clock.js';
 import type { Log } from '../../contract/log.js';
 import type { Call, Exchange } from '../../contract/runtime.js';
 import type { Telemetry } from '../../contract/telemetry.js';
+import type { ModernWay } from '../bridged/bridged-call.js';
 import { BridgedSessions } from '../bridged/bridged-sessions.js';
 import { FirstInitialize } from '../bridged/first-initialize.js';
 import { modernFields } from '../bridged/to-modern.js';
@@ -54,6 +56,8 @@ export class EraRouting {
   readonly #held: HeldCalls<HeldCall>;
   readonly #bridged: BridgedSessions;
   readonly #senders: QueuedSenders;
+  /** Of callers whose calls are bridged to a modern server. */
+  readonly #ways = new LRUCache<string, ModernWay>({ max: MAX_WAYS });
   readonly #max_event_bytes: number;
   readonly #clock: Clock;
   readonly #questionRefused: (method: string) => void;
@@ -113,11 +117,18 @@ export class EraRouting {
         tools,
         headers,
         open: (call, method, stream) => {
-          const peer = this.#open(callerOf(call), fieldsAbout(call, method), stream);
-          return { peer, close: () => peer.close('UPSTREAM_ENDED'), cancel: (id) => peer.forget(id) };
+          const caller = callerOf(call);
+          if (method === undefined) return this.#wayOf(caller);
+          const fields = [...identityFields(call), ...modernFields(method, undefined)];
+          return wayTo(this.#open(caller, fields, stream));
         },
         identityOf: () => undefined,
-        fieldsOf: (call) => [...modernFields(call.method, call.name), ...headers.fieldsOf(call), ...traceFields(call)],
+        fieldsOf: (call) => [
+          ...identityFields(call),
+          ...modernFields(call.method, call.name),
+          ...headers.fieldsOf(call),
+          ...traceFields(call),
+        ],
         doubted: () => this.book.doubt(),
       },
     );
@@ -203,6 +214,15 @@ export class EraRouting {
     this.#bridged.close();
   }
 
+  /** The way of one caller's bridged calls, which stays open. */
+  #wayOf(caller: string): ModernWay {
+    const known = this.#ways.get(caller);
+    if (known !== undefined) return known;
+    const way = { ...wayTo(this.#open(caller, [])), close: ignore };
+    this.#ways.set(caller, way);
+    return way;
+  }
+
   #lease(call: Call): Lease {
     const pipe = this.#pipe(callerOf(call), identityFields(call));
     return { peer: this.#peer(pipe), listen: () => pipe.listen(), end: ignore };
@@ -236,15 +256,11 @@ export const START_MS = 30_000;
 /** Requests of one session that wait for an answer. */
 export const MAX_PENDING = 1_024;
 const MAX_BRIDGED = 4_096;
+const MAX_WAYS = 1_024;
 /** Messages that a client may send without a session. */
 const BARE: ReadonlySet<string> = new Set(['request', 'notification', 'response']);
 
 const callerOf = ({ identity, head }: Call): string => callerKey(identity, head.peer.client_address);
-
-/** Fields of all that goes to a modern server for one caller; `method`: of every message alike. */
-function fieldsAbout(call: Call, method: string | undefined): readonly string[] {
-  return method === undefined ? identityFields(call) : [...identityFields(call), ...modernFields(method, undefined)];
-}
 
 export function identityFields({ identity, route }: Call): readonly string[] {
   const name = route.forward_identity_header;
@@ -262,12 +278,19 @@ export function callFields(call: Call): readonly string[] {
   return kept;
 }
 
-/** Those fields of a forwarded call that tell of its trace. */
-function traceFields(call: Call): readonly string[] {
-  return callFields(call).filter((_field, i, all) => TRACE_FIELDS.has(all[i - (i % 2)] as string));
+/** What tells of the trace of a call. */
+function traceFields({ trace, head: { headers } }: Call): readonly string[] {
+  const traceparent = trace === undefined ? headers.get('traceparent') : trace.outgoing().traceparent;
+  const tracestate = trace === undefined ? headers.get('tracestate') : trace.outgoing().tracestate;
+  if (traceparent === undefined) return [];
+  return tracestate === undefined ? ['traceparent', traceparent] : ['traceparent', traceparent, 'tracestate', tracestate];
 }
 
-const TRACE_FIELDS: ReadonlySet<string> = new Set(['traceparent', 'tracestate']);
+/** A way that is one peer's own. */
+function wayTo(peer: Peer): ModernWay {
+  return { peer, close: () => peer.close('UPSTREAM_ENDED'), cancel: (id) => peer.forget(id) };
+}
+
 const MODERN_FIELDS: ReadonlySet<string> = new Set(['mcp-protocol-version', 'mcp-method', 'mcp-name']);
 
 function ignore(): void {}
