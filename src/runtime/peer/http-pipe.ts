@@ -23,6 +23,7 @@ export class HttpPipe implements Pipe {
   onFailed: (id: string, code: ErrorCode) => void = ignore;
   readonly #options: HttpPipeOptions;
   readonly #posts = new Map<string, HttpPost>();
+  readonly #host = this.#toHost();
   /** Fields that name the session, and the revision that it was opened with. */
   #session: readonly string[] = [];
   #served = false;
@@ -40,7 +41,7 @@ export class HttpPipe implements Pipe {
       this.#options.sender.send('post', this.#fields(fields), line, IGNORING);
       return true;
     }
-    const post = new HttpPost(id, method === 'initialize', this.#host(), this.#options);
+    const post = new HttpPost(id, method === 'initialize', this.#host, this.#options);
     this.#posts.set(id, post);
     post.start('post', this.#fields(fields), line);
     return true;
@@ -77,7 +78,7 @@ export class HttpPipe implements Pipe {
     return [...this.#session, ...this.#options.fields, ...own];
   }
 
-  #host(): PostHost {
+  #toHost(): PostHost {
     const state = (): PostHost['session'] => (this.#session[0] !== 'mcp-session-id' ? 'none' : this.#served ? 'used' : 'new');
     return {
       get session() {

@@ -1,7 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import fc from 'fast-check';
-import { dialectOf } from '../../../src/dialect/select.js';
 import { legacyReplyMapper } from '../../../src/runtime/bridged/reply-to-legacy.js';
 import { legacyCall } from '../../support/proxied-bench.js';
 
@@ -33,7 +32,7 @@ const told = (method: string, revision: string, line: string, name?: string): st
   const call = { ...legacyCall(method, {}), name };
   const failed = line.includes('"error"');
   const rpc_code = failed ? Number(/"code":(-\d+)/.exec(line)?.[1]) : undefined;
-  const reply = legacyReplyMapper(dialectOf(revision))(call, Buffer.from(line), {
+  const reply = legacyReplyMapper(revision)(call, Buffer.from(line), {
     kind: 'response',
     id: '7',
     outcome: failed ? 'rpc_error' : 'ok',
