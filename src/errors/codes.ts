@@ -127,7 +127,7 @@ export const CODES = {
     503,
     -32603,
     'This instance is shutting down.',
-    'The request had not fully arrived when the drain began.',
+    'The request arrived, or had not fully arrived, when the drain stopped taking requests.',
     'Retry on a new connection.',
   ),
   PARSE_ERROR: row(

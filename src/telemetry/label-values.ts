@@ -60,11 +60,11 @@ export const OUTCOMES: readonly string[] = [
 
 export const ERAS: readonly string[] = ['other', 'modern', 'legacy'];
 export const VERDICTS: readonly string[] = ['other', 'pass', 'identify', 'refuse', 'serve', 'timeout', 'failed'];
-/** Requests that MCP servers send to their clients in any served revision. */
 export const BRIDGE_DIRECTIONS: readonly string[] = ['other', 'to_legacy', 'to_modern'];
 export const ERA_OUTCOMES: readonly string[] = ['modern', 'legacy', 'inconclusive'];
 export const HELD_ENDS: readonly string[] = ['answered', 'expired', 'finished', 'drain'];
 export const SESSION_ENDS: readonly string[] = ['idle', 'evicted', 'lost', 'drain', 'failed', 'flip'];
+/** Requests that MCP servers send to their clients in any served revision. */
 export const QUESTIONS: readonly string[] = ['other', 'elicitation/create', 'sampling/createMessage', 'roots/list'];
 export const CODE_CLASSES: readonly string[] = ['other', '1xx', '2xx', '3xx', '4xx', '5xx', 'error'];
 export const STREAM_KINDS: readonly string[] = ['other', 'listen', 'get', 'response'];

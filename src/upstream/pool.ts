@@ -26,7 +26,7 @@ export interface UpstreamPoolOptions {
 /**
  * The connections to one origin: one exchange each, the one used last is used next, idle ones are closed before the upstream would, and all at a
  * certain age, so that a change of the name's addresses is followed while calls flow.
- * It sets no bound: a `Lane` in front bounds what is under way, and a connection is opened only for an exchange that
+ * It sets no bound: a `RequestQueue` in front bounds what is under way, and a connection is opened only for an exchange that
  * finds none. Nothing is ever sent twice.
  */
 export class UpstreamPool implements ConnectionOwner {

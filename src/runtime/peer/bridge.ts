@@ -34,7 +34,7 @@ export interface BridgeParts {
 
 /**
  * Modern clients on one legacy server that the gateway initialised. A question of the server goes to the client that can be meant, if there is one; else it
- * is refused.
+ * is refused. (The other direction, legacy clients on a modern server, is in `runtime/bridged`.)
  */
 export class Bridge implements Audience {
   readonly peer: Peer;

@@ -4,7 +4,7 @@ import { FairQueue, type QueuePlace } from '../../executor/fair-queue.js';
 export interface Waiter {
   /** As of `callerKey`. */
   readonly caller: string;
-  /** Where it waits; the lane's. */
+  /** Where it waits; the queue's. */
   place: QueuePlace<Waiter> | undefined;
   /** Its turn has come. */
   launch(): void;
@@ -12,7 +12,7 @@ export interface Waiter {
   displaced(): void;
 }
 
-export interface LaneBounds {
+export interface QueueBounds {
   /** Under way at once. */
   readonly running: number;
   /** Waiters, fairly shared among callers. */
@@ -30,13 +30,13 @@ export type Entry = 'launched' | 'waits' | 'waits_own' | 'refused';
  * displaced leaves exactly once, launched or not; leaving while waiting costs nothing and keeps nothing behind.
  */
 export class RequestQueue {
-  readonly #bounds: LaneBounds;
+  readonly #bounds: QueueBounds;
   readonly #queue: FairQueue<Waiter>;
   /** Under way by caller; no entry is 0. */
   readonly #running = new Map<string, number>();
   #total = 0;
 
-  constructor(bounds: LaneBounds) {
+  constructor(bounds: QueueBounds) {
     this.#bounds = bounds;
     this.#queue = new FairQueue(bounds.waiting);
   }

@@ -82,7 +82,7 @@ export class UpstreamCall implements UpstreamListener, AnswerHost, Waiter {
     if (this.#isSessionStream) this.#streams.delete(this.session as OpenSession, this);
     this.#onLeft?.();
     this.#watch.limited(this.call.route.path, 'call');
-    this.fail('OVERLOADED', 'lane');
+    this.fail('OVERLOADED', 'queue');
   }
 
   launch(): void {

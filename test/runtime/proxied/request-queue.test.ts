@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import fc from 'fast-check';
-import { type LaneBounds, RequestQueue, type Waiter } from '../../../src/runtime/proxied/request-queue.js';
+import { type QueueBounds, RequestQueue, type Waiter } from '../../../src/runtime/proxied/request-queue.js';
 
 /** What happens to calls, by name; `caller` is the first letter of the name. */
-function laneOf(bounds: LaneBounds) {
+function laneOf(bounds: QueueBounds) {
   const events: string[] = [];
   const running: Waiter[] = [];
   const lane = new RequestQueue(bounds);
@@ -28,7 +28,7 @@ function laneOf(bounds: LaneBounds) {
   return { lane, events, running, enter, end };
 }
 
-describe('lane', () => {
+describe('the request queue', () => {
   it('launches up to its limit, keeps the rest in order, refuses beyond', () => {
     const { lane, events, enter, end } = laneOf({ running: 1, waiting: 2, running_per_caller: 1 });
     const [a, b, c] = ['a1', 'a2', 'a3', 'a4'].map(enter) as [Waiter, Waiter, Waiter];
