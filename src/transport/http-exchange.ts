@@ -39,7 +39,7 @@ export class HttpExchange implements Dispatcher.DispatchHandler {
   retry_ms: number | undefined;
   readonly #parts: HttpExchangeParts;
   #settle: (outcome: TransportOutcome<void>) => void = () => undefined;
-  #abort: ((error: Error) => void) | undefined;
+  #controller: Dispatcher.DispatchController | undefined;
   #status = 0;
   #headers: Readonly<Record<string, string>> = {};
   #sse: SseParser | undefined;
@@ -70,19 +70,19 @@ export class HttpExchange implements Dispatcher.DispatchHandler {
     if (this.#over || this.#stopped !== undefined) return;
     this.#stopped = fault;
     this.#settle({ ok: false, fault });
-    if (this.#abort === undefined) this.#leave(false);
-    else this.#abort(STOPPED);
+    if (this.#controller === undefined) this.#leave(false);
+    else this.#controller.abort(STOPPED);
   }
 
-  onConnect(abort: (error?: Error) => void): void {
-    this.#abort = abort;
-    if (this.#stopped !== undefined) abort(STOPPED);
+  onRequestStart(controller: Dispatcher.DispatchController): void {
+    this.#controller = controller;
+    if (this.#stopped !== undefined) controller.abort(STOPPED);
   }
 
-  onHeaders(status: number, raw: Buffer[]): boolean {
-    if (status < 200) return true;
+  onResponseStart(_controller: Dispatcher.DispatchController, status: number, headers: AnswerFields): void {
+    if (status < 200) return;
     this.#status = status;
-    this.#headers = toRecord(raw);
+    this.#headers = toRecord(headers);
     const { max_response_bytes, endless } = this.#parts;
     if (this.#succeeded && essenceOf(this.#headers['content-type'] ?? '') === 'text/event-stream') {
       this.#parts.streaming();
@@ -98,7 +98,6 @@ export class HttpExchange implements Dispatcher.DispatchHandler {
       });
     } else if (!endless && Number(this.#headers['content-length'] ?? 0) > max_response_bytes) this.stop(this.#tooLarge());
     if (this.#stopped === undefined) this.#judgeHead();
-    return true;
   }
 
   /** What the head settles: a message that needs no answer is accepted with it, and a refusal waits little for its words. */
@@ -107,7 +106,7 @@ export class HttpExchange implements Dispatcher.DispatchHandler {
     if (!this.#succeeded) {
       this.#linger = clock.timer(REFUSAL_MS, () => {
         this.#settle(this.#outcome());
-        this.#abort?.(STOPPED);
+        this.#controller?.abort(STOPPED);
       });
     } else if (id === undefined && !endless) this.#accept();
   }
@@ -116,24 +115,23 @@ export class HttpExchange implements Dispatcher.DispatchHandler {
   #accept(): void {
     this.#answered = true;
     this.#settle(DONE);
-    this.#linger ??= this.#parts.clock.timer(LINGER_MS, () => this.#abort?.(STOPPED));
+    this.#linger ??= this.#parts.clock.timer(LINGER_MS, () => this.#controller?.abort(STOPPED));
   }
 
-  onData(chunk: Buffer): boolean {
-    if (this.#stopped !== undefined) return true;
+  onResponseData(_controller: Dispatcher.DispatchController, chunk: Buffer): void {
+    if (this.#stopped !== undefined) return;
     this.#bytes += chunk.length;
     if (this.#bytes > this.#parts.max_response_bytes && !(this.#parts.endless && this.#sse !== undefined)) this.stop(this.#tooLarge());
     else if (this.#sse === undefined) this.#body.append(chunk);
     else this.#sse.push(chunk);
-    return true;
   }
 
-  onComplete(): void {
+  onResponseEnd(): void {
     if (this.#stopped === undefined) this.#settle(this.#outcome());
     this.#leave(this.#stopped === undefined && this.#sse === undefined && isFramed(this.#headers));
   }
 
-  onError(error: Error): void {
+  onResponseError(_controller: Dispatcher.DispatchController, error: Error): void {
     // A stream may be cut once its answer has come.
     if (this.#stopped === undefined && !this.#answered) {
       this.#settle({ ok: false, fault: broken(error, this.#parts.origin, this.began) });
@@ -220,12 +218,13 @@ function isFramed(headers: Readonly<Record<string, string>>): boolean {
   return !listedIn(headers.connection ?? '').includes('close');
 }
 
-function toRecord(raw: readonly Buffer[]): Readonly<Record<string, string>> {
+/** As undici tells the fields of an answer: lower-case names, a list of what came more than once. */
+type AnswerFields = Readonly<Record<string, string | readonly string[] | undefined>>;
+
+function toRecord(headers: AnswerFields): Readonly<Record<string, string>> {
   const record: Record<string, string> = Object.create(null);
-  for (let i = 0; i + 1 < raw.length; i += 2) {
-    const name = (raw[i] as Buffer).toString('latin1').toLowerCase();
-    const value = (raw[i + 1] as Buffer).toString('latin1');
-    record[name] = record[name] === undefined ? value : `${record[name]}, ${value}`;
+  for (const [name, value] of Object.entries(headers)) {
+    if (value !== undefined) record[name] = typeof value === 'string' ? value : value.join(', ');
   }
   return record;
 }
