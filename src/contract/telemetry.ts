@@ -25,6 +25,9 @@ export interface RecordedTrace {
   ended(record: RequestRecord): void;
 }
 
+/** What became of a question of a server: `unattributed`: no call could be meant; `refused`: its client cannot be asked; `error`: it could not be put, or the client answered with an error. */
+export type QuestionOutcome = 'answered' | 'declined' | 'refused' | 'unattributed' | 'expired' | 'error';
+
 /** Which way the gateway took a call from its client's protocol era to the server's other one. */
 export type BridgeDirection = 'to_legacy' | 'to_modern';
 
@@ -75,7 +78,9 @@ export interface Telemetry {
   /** A session that the gateway held on a legacy server for a modern client ended. */
   bridgeSessionEnded(runtime: string, reason: 'idle' | 'evicted' | 'lost' | 'drain' | 'failed' | 'flip'): void;
   /** A call that waited for its client's answer to a question of the server no longer waits. */
-  heldCallEnded(runtime: string, reason: 'answered' | 'expired' | 'finished' | 'drain'): void;
+  heldCallEnded(runtime: string, reason: 'answered' | 'expired' | 'finished' | 'drain', seconds: number): void;
+  /** A question of a server to a client of the other protocol era came to its end. */
+  questionEnded(route: string, method: string, outcome: QuestionOutcome): void;
   /** A request of an MCP server to its client was refused, or dropped, in the client's place. */
   questionRefused(runtime: string, method: string): void;
   /** A task id of a modern request that its caller, or its route, does not own. */

@@ -174,6 +174,7 @@ const SILENT_TELEMETRY: Telemetry = {
   eraFlipped: ignore,
   bridgeSessionEnded: ignore,
   heldCallEnded: ignore,
+  questionEnded: ignore,
   questionRefused: ignore,
   taskRefused: ignore,
   toolsListed: ignore,

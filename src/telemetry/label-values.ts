@@ -60,6 +60,7 @@ export const OUTCOMES: readonly string[] = [
 
 export const ERAS: readonly string[] = ['other', 'modern', 'legacy'];
 export const VERDICTS: readonly string[] = ['other', 'pass', 'identify', 'refuse', 'serve', 'timeout', 'failed'];
+export const QUESTION_OUTCOMES: readonly string[] = ['answered', 'declined', 'refused', 'unattributed', 'expired', 'error'];
 export const BRIDGE_DIRECTIONS: readonly string[] = ['other', 'to_legacy', 'to_modern'];
 export const ERA_OUTCOMES: readonly string[] = ['modern', 'legacy', 'inconclusive'];
 export const HELD_ENDS: readonly string[] = ['answered', 'expired', 'finished', 'drain'];

@@ -113,6 +113,13 @@ export const METRICS = {
     'runtime',
     'reason',
   ),
+  held_seconds: histogram('How long a call of a modern client waited for its client.', STREAM_BUCKETS, 'runtime'),
+  questions_total: counter(
+    'Questions of servers to clients of the other protocol era, by method and outcome: answered, declined, refused (the client cannot be asked), unattributed (no call could be meant), expired or error.',
+    'route',
+    'mcp_method',
+    'outcome',
+  ),
   questions_refused_total: counter(
     'Requests of MCP servers to their clients, such as elicitation/create, that the gateway refused or dropped because no client could be asked.',
     'runtime',

@@ -14,6 +14,7 @@ import {
   METHODS,
   OUTCOMES,
   positions,
+  QUESTION_OUTCOMES,
   QUESTIONS,
   REVISIONS,
   RPC_CODES,
@@ -57,6 +58,10 @@ export function createTraffic(catalog: Catalog): Telemetry {
   const sessions = new Bounded(MAX_NAMES, (runtime) => cells(catalog.counterFamily('bridge_sessions_ended_total'), SESSION_ENDS, runtime));
   const tasks = byName(MAX_NAMES, catalog.counterFamily('tasks_refused_total'));
   const held = new Bounded(MAX_NAMES, (runtime) => cells(catalog.counterFamily('held_ended_total'), HELD_ENDS, runtime));
+  const waits = byName(MAX_NAMES, catalog.histogramFamily('held_seconds'));
+  const asked = new Bounded(MAX_NAMES, (route) =>
+    indexed(QUESTIONS, (method) => cells(catalog.counterFamily('questions_total'), QUESTION_OUTCOMES, route, method)),
+  );
   const connects = byName(MAX_NAMES, catalog.histogramFamily('upstream_connect_seconds'));
   const operations = createOperations(catalog);
 
@@ -92,7 +97,11 @@ export function createTraffic(catalog: Catalog): Telemetry {
     eraFlipped: (runtime) => void (flips.get(runtime).value += 1),
     bridgeSessionEnded: (runtime, reason) => void (sessions.get(runtime)(reason).value += 1),
     taskRefused: (route) => void (tasks.get(route).value += 1),
-    heldCallEnded: (runtime, reason) => void (held.get(runtime)(reason).value += 1),
+    heldCallEnded(runtime, reason, seconds) {
+      held.get(runtime)(reason).value += 1;
+      observe(waits.get(runtime), seconds);
+    },
+    questionEnded: (route, method, outcome) => void (asked.get(route)(method)(outcome).value += 1),
     upstreamConnected: (runtime, seconds) => observe(connects.get(runtime), seconds),
     toolsListed: operations.toolsListed,
     drainKilled: (kind, count) => void (killed(kind).value += count),

@@ -25,7 +25,7 @@ const rules = readFileSync(repositoryPath('deploy/prometheus/rules.yaml'), 'utf8
 const expressions = dashboardExpressions(readFileSync(repositoryPath('deploy/grafana/dashboard.json'), 'utf8'));
 /** Metrics without a sample in a healthy run: of a drain that is over nobody can be asked, no collector fails, nobody names a foreign task, and servers stay as they are. */
 const QUIET =
-  /portcullis_(drain_killed_total|drain_duration_seconds_bucket|collect_failures_total|tasks_refused_total|bridged_calls_total|era_flips_total|bridge_sessions_ended_total|held_ended_total)|^changes\(process_start/;
+  /portcullis_(drain_killed_total|drain_duration_seconds_bucket|collect_failures_total|tasks_refused_total|bridged_calls_total|era_flips_total|bridge_sessions_ended_total|held_ended_total|held_seconds_bucket|questions_total)|^changes\(process_start/;
 /** What a busy machine may raise. */
 const BUSY = ['PortcullisEventLoopBusy', 'PortcullisOverheadHigh'];
 

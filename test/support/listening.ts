@@ -180,6 +180,7 @@ function countingTelemetry(count: (name: string) => void, records: RequestRecord
     upstreamAnswered: () => undefined,
     upstreamConnected: () => undefined,
     heldCallEnded: () => undefined,
+    questionEnded: () => undefined,
     questionRefused: () => undefined,
     eraProbed: () => undefined,
     eraFlipped: () => undefined,

@@ -48,6 +48,7 @@ export function createTold(): Told {
     eraFlipped: (runtime: string) => void lines.push(`flipped ${runtime}`),
     bridgeSessionEnded: (runtime: string, reason: string) => void lines.push(`session ${runtime} ${reason}`),
     taskRefused: (route: string) => void lines.push(`task ${route}`),
+    questionEnded: (route: string, method: string, outcome: string) => void lines.push(`asked ${route} ${method} ${outcome}`),
     heldCallEnded: (runtime: string, reason: string) => void lines.push(`held ${runtime} ${reason}`),
     drainKilled: (kind: string, count: number) => void lines.push(`killed ${kind} ${count}`),
     toolsListed: (route: string, names: readonly string[]) => void lines.push(`tools ${route} ${names.join(',')}`),

@@ -83,3 +83,9 @@ export function missingCapabilities(has: ClientCapabilities, questions: readonly
   }
   return Object.keys(missing).length === 0 ? undefined : missing;
 }
+
+/** True for the answer to an elicitation, JSON text of the result, that the user did not give. */
+export function isDeclined(json: string): boolean {
+  const { action } = JSON.parse(json) as { readonly action?: unknown };
+  return action === 'decline' || action === 'cancel';
+}

@@ -2,7 +2,8 @@ import { randomUUID } from 'node:crypto';
 import type { Clock, Timer } from '../../contract/clock.js';
 import type { InputRequest } from '../../contract/handler.js';
 import type { Call, Exchange } from '../../contract/runtime.js';
-import { missingCapabilities } from '../../core/call/rounds.js';
+import type { QuestionOutcome } from '../../contract/telemetry.js';
+import { isDeclined, missingCapabilities } from '../../core/call/rounds.js';
 import type { LegacyClient } from '../../core/client-seal.js';
 import type { Answers, PendingInput, Question, Questions } from '../../core/run/questions.js';
 import type { ErrorCode } from '../../errors/codes.js';
@@ -37,6 +38,8 @@ export interface BridgedCallDeps {
   identityOf(call: Call): string | undefined;
   /** Has the schemas of the tools read again, for a server that says that the fields do not fit them. */
   relist(call: Call, told: () => void): void;
+  /** A question of the server came to its end. */
+  questioned(call: Call, method: string, outcome: QuestionOutcome): void;
   /** Another way to the client of this call than its own answer; false: there is none. */
   elsewhere(message: Uint8Array): boolean;
   /** The call is over. */
@@ -166,14 +169,18 @@ export class BridgedCall implements PendingRequest {
     if (this.#over) return input.abandon();
     this.#input = input;
     input.answers.then(
-      (answers) => this.#told(answers, state),
+      (answers) => this.#told(questions, answers, state),
       () => undefined,
     );
   }
 
-  #told(answers: Answers, state: string): void {
+  #told(questions: readonly Question[], answers: Answers, state: string): void {
     this.#input = undefined;
     if (this.#over) return;
+    for (const { key, method } of questions) {
+      const said = answers.kind === 'answered' ? answers.responses.get(key) : undefined;
+      this.#deps.questioned(this.call, method, said === undefined ? 'error' : isDeclined(said) ? 'declined' : 'answered');
+    }
     if (answers.kind === 'answered') {
       const responses = [...answers.responses].map(([key, result]) => `${JSON.stringify(key)}:${result}`);
       return this.#send(`"inputResponses":{${responses.join(',')}}${state}`);

@@ -1,6 +1,7 @@
 import { LRUCache } from 'lru-cache';
 import type { Clock } from '../../contract/clock.js';
 import type { Call, Exchange } from '../../contract/runtime.js';
+import type { QuestionOutcome } from '../../contract/telemetry.js';
 import { FIRST_LEVEL, isLogLevel } from '../../core/call/context.js';
 import { paramsOf } from '../../core/call/params.js';
 import { type ClientSeal, createClientSeal, type LegacyClient, legacyClientOf } from '../../core/client-seal.js';
@@ -38,6 +39,8 @@ export interface BridgedSessionsDeps {
   readonly headers: ToolHeaders;
   /** A way to the server for this caller. `method`: of all that goes by it; undefined: each message has fields of its own. A `stream` stays open. */
   open(call: Call, method: string | undefined, stream: boolean): ModernWay;
+  /** A question of the server to a client came to its end. */
+  questioned(route: string, method: string, outcome: QuestionOutcome): void;
   /** JSON text of who calls, where messages tell it. */
   identityOf(call: Call): string | undefined;
   /** Header fields of one call. */
@@ -211,6 +214,7 @@ class BridgedSession {
       },
       fieldsOf,
       identityOf,
+      questioned: (about, method, outcome) => this.#deps.questioned(about.route.path, method, outcome),
       relist: (about, told) => this.#relist(about, told),
       elsewhere: (message) => this.#stream?.push(message) === true,
       over: () => {

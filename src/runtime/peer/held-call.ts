@@ -1,7 +1,8 @@
 import type { Clock, Timer } from '../../contract/clock.js';
 import type { ClientCapabilities, InputRequest } from '../../contract/handler.js';
 import type { Call, Exchange } from '../../contract/runtime.js';
-import { missingCapabilities } from '../../core/call/rounds.js';
+import type { QuestionOutcome } from '../../contract/telemetry.js';
+import { isDeclined, missingCapabilities } from '../../core/call/rounds.js';
 import type { ErrorCode } from '../../errors/codes.js';
 import { GatewayError } from '../../errors/error.js';
 import { isObjectAt, memberAt, memberOf, membersOf } from '../../wire/edit.js';
@@ -111,6 +112,7 @@ export class HeldCall implements PendingRequest, Holdable {
     const missing = missingCapabilities(this.#capabilities, [JSON.parse(question) as InputRequest]);
     if (missing !== undefined || this.#asked >= MAX_ASKED || this.#over) {
       this.#peer.refuse(envelope, 'The client has not declared that it can be asked this.');
+      this.#count(method, 'refused');
       if (missing !== undefined) this.#refuseSoon({ requiredCapabilities: missing });
       return;
     }
@@ -138,6 +140,7 @@ export class HeldCall implements PendingRequest, Holdable {
     for (const [key, text] of answers) {
       const question = this.#questions.get(key) as Question;
       this.#questions.delete(key);
+      this.#count(question.method, isDeclined(text) ? 'declined' : 'answered');
       if (question.method === 'roots/list') this.#deps.rooted(text);
       this.#peer.say(resultText(question.id, text));
     }
@@ -148,7 +151,7 @@ export class HeldCall implements PendingRequest, Holdable {
 
   giveUp(reason: HeldEnd): void {
     this.#deps.held.release(this, reason);
-    this.#refuseQuestions();
+    this.#refuseQuestions(reason === 'expired' ? 'expired' : 'error');
     this.#cancel();
   }
 
@@ -171,7 +174,7 @@ export class HeldCall implements PendingRequest, Holdable {
     if (front === undefined || this.#over || this.#questions.size === 0) return;
     this.round = (this.round + 1) & 0xff;
     const state = this.#deps.held.hold(this, this.#call, this.round);
-    if (state === undefined) return this.#refuseQuestions();
+    if (state === undefined) return this.#refuseQuestions('error');
     this.#front = undefined;
     this.#timer = this.#deps.clock.timer(this.#deps.held.options.hold_ttl_ms, () => this.giveUp('expired'));
     const requests = [...this.#questions].map(([key, { text }]) => `"${key}":${text}`).join(',');
@@ -213,10 +216,16 @@ export class HeldCall implements PendingRequest, Holdable {
     this.#end();
   }
 
-  #refuseQuestions(): void {
-    for (const { id } of this.#questions.values())
+  #refuseQuestions(outcome: 'expired' | 'error'): void {
+    for (const { id, method } of this.#questions.values()) {
       this.#peer.say(errorResponseText(id, errorObject(-32603, 'The client could not be asked.')));
+      this.#count(method, outcome);
+    }
     this.#questions.clear();
+  }
+
+  #count(method: string, outcome: QuestionOutcome): void {
+    this.#deps.held.questioned(this.#call.route.path, method, outcome);
   }
 
   /** A server that does not end its call without the answer would leave the client without one. */

@@ -2,6 +2,7 @@ import { createHash, randomBytes } from 'node:crypto';
 import { callerKey } from '../../contract/caller.js';
 import type { Clock } from '../../contract/clock.js';
 import type { Call } from '../../contract/runtime.js';
+import type { QuestionOutcome, Telemetry } from '../../contract/telemetry.js';
 import { canonical, paramsOf } from '../../core/call/params.js';
 import { createSealedTexts, type SealedTexts } from '../../core/sealed-texts.js';
 import { GatewayError } from '../../errors/error.js';
@@ -19,7 +20,9 @@ export interface HeldCallsDeps {
   readonly clock: Clock;
   /** Secrets that replicas share; none: one of this process. */
   readonly keys: readonly string[];
-  ended(reason: HeldEnd): void;
+  /** Config name of the runtime, and who counts for it. */
+  readonly name: string;
+  readonly telemetry: Pick<Telemetry, 'heldCallEnded' | 'drainKilled' | 'questionEnded'>;
   /** `size` is another. */
   changed?(): void;
 }
@@ -47,7 +50,7 @@ export class HeldCalls<T extends Holdable> {
   readonly #texts: SealedTexts;
   readonly #boot = randomBytes(8);
   readonly #known = new Map<string, T>();
-  readonly #held = new Map<T, string>();
+  readonly #held = new Map<T, { readonly caller: string; readonly since_ms: number }>();
 
   constructor(options: HeldCallsOptions, deps: HeldCallsDeps) {
     this.options = options;
@@ -63,10 +66,10 @@ export class HeldCalls<T extends Holdable> {
   hold(held: T, call: Call, round: number): string | undefined {
     const caller = callerKey(call.identity, call.head.peer.client_address);
     if (this.#held.size >= this.options.max_held) return undefined;
-    if ([...this.#held.values()].filter((other) => other === caller).length >= this.options.max_held_per_caller) return undefined;
+    if ([...this.#held.values()].filter((other) => other.caller === caller).length >= this.options.max_held_per_caller) return undefined;
     held.name ??= randomBytes(16).toString('hex');
     this.#known.set(held.name, held);
-    this.#held.set(held, caller);
+    this.#held.set(held, { caller, since_ms: this.#deps.clock.mono_ms() });
     this.#deps.changed?.();
     const text = Buffer.concat([this.#boot, Buffer.from(held.name, 'hex'), Buffer.from([round & 0xff])]);
     return this.#texts.seal(text, bindingOf(call), SEAL_MS);
@@ -96,10 +99,19 @@ export class HeldCalls<T extends Holdable> {
     return this.#held.has(held) ? held : new GatewayError('HELD_CALL_BUSY');
   }
 
+  /** A question of the server to its client came to its end. */
+  questioned(route: string, method: string, outcome: QuestionOutcome): void {
+    this.#deps.telemetry.questionEnded(route, method, outcome);
+  }
+
   /** It waits no more. */
   release(held: T, reason: HeldEnd): void {
-    if (!this.#held.delete(held)) return;
-    this.#deps.ended(reason);
+    const { telemetry, name, clock } = this.#deps;
+    const entry = this.#held.get(held);
+    if (entry === undefined) return;
+    this.#held.delete(held);
+    telemetry.heldCallEnded(name, reason, (clock.mono_ms() - entry.since_ms) / 1000);
+    if (reason === 'drain') telemetry.drainKilled('held', 1);
     this.#deps.changed?.();
   }
 

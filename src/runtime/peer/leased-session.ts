@@ -56,6 +56,7 @@ export class LeasedSession {
   readonly key: string;
   /** Whose it is; undefined: nobody that a gate has identified. */
   readonly caller: string | undefined;
+  readonly #route: string;
   readonly #lease: Lease;
   readonly #deps: LeasedSessionDeps;
   readonly #calls = new Set<HeldCall>();
@@ -67,6 +68,7 @@ export class LeasedSession {
 
   /** `asked`: JSON text of the capabilities by which the server may ask its client something; undefined: by none. */
   constructor(
+    route: string,
     key: string,
     caller: string | undefined,
     asked: string | undefined,
@@ -76,6 +78,7 @@ export class LeasedSession {
   ) {
     const { clock, headers } = deps;
     const { peer } = lease;
+    this.#route = route;
     this.key = key;
     this.caller = caller;
     this.#lease = lease;
@@ -166,6 +169,7 @@ export class LeasedSession {
     const roots = this.#roots;
     if (envelope.method === 'roots/list' && roots !== undefined && this.#deps.clock.mono_ms() - roots.since_ms < ROOTS_MS)
       return void peer.say(resultText(envelope.id as string, roots.result));
+    this.#deps.held.questioned(this.#route, envelope.method, 'unattributed');
     peer.refuse(envelope, 'No call of this session can be asked this.', -32603);
   }
 

@@ -126,7 +126,7 @@ export class LeasedSessions {
     if (!this.#room(caller)) return new GatewayError('OVERLOADED');
     const lease = this.#deps.open(call, () => this.#end(session, 'lost'));
     if (lease instanceof GatewayError) return lease;
-    const session: LeasedSession = new LeasedSession(key, caller, asked, lease, this.#options, {
+    const session: LeasedSession = new LeasedSession(call.route.path, key, caller, asked, lease, this.#options, {
       ...this.#deps,
       over: () => {
         if (once && session.free) this.#end(session, 'idle');

@@ -7,7 +7,7 @@ import { Sessions, type SessionsDeps, type SessionsOptions } from './sessions.js
 import { startingDetail } from './spawner.js';
 import type { Shared, Supervisor } from './supervisor.js';
 
-export interface LegacyClientsDeps extends Omit<SessionsDeps, 'unknown'>, Pick<BridgedSessionsDeps, 'headers'> {
+export interface LegacyClientsDeps extends Omit<SessionsDeps, 'unknown'>, Pick<BridgedSessionsDeps, 'headers' | 'questioned'> {
   readonly supervisor: Supervisor;
 }
 

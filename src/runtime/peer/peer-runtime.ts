@@ -92,10 +92,8 @@ export function createPeerRuntime(options: PeerRuntimeOptions, deps: PeerRuntime
   const held = new HeldCalls<HeldCall>(options.bridge, {
     clock,
     keys: deps.state_keys ?? [],
-    ended: (reason) => {
-      telemetry.heldCallEnded(name, reason);
-      if (reason === 'drain') telemetry.drainKilled('held', 1);
-    },
+    name,
+    telemetry,
   });
   const headers = new ToolHeaders();
   const leased: LeasedSessions = new LeasedSessions(
@@ -120,7 +118,15 @@ export function createPeerRuntime(options: PeerRuntimeOptions, deps: PeerRuntime
   );
   const legacy: LegacyClients = new LegacyClients(
     { ...options, keys: deps.state_keys ?? [] },
-    { ...parts, headers, seal: deps.seal, starter, supervisor, others: () => leased.size },
+    {
+      ...parts,
+      headers,
+      questioned: (...asked) => telemetry.questionEnded(...asked),
+      seal: deps.seal,
+      starter,
+      supervisor,
+      others: () => leased.size,
+    },
   );
   const modern = new ModernClients(supervisor, {
     ...parts,

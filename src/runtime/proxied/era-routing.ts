@@ -102,10 +102,8 @@ export class EraRouting {
     this.#held = new HeldCalls<HeldCall>(options, {
       clock,
       keys: deps.state_keys,
-      ended: (reason) => {
-        telemetry.heldCallEnded(name, reason);
-        if (reason === 'drain') telemetry.drainKilled('held', 1);
-      },
+      name,
+      telemetry,
       changed: () => this.#judge(),
     });
     this.#judge();
@@ -130,6 +128,7 @@ export class EraRouting {
           ...traceFields(call),
         ],
         doubted: () => this.book.doubt(),
+        questioned: (route, method, outcome) => telemetry.questionEnded(route, method, outcome),
       },
     );
     this.#sessions = new LeasedSessions(

@@ -57,7 +57,8 @@ export class SseServing {
     this.#held = new HeldCalls<HeldCall>(options, {
       clock,
       keys: deps.state_keys,
-      ended: (reason) => telemetry.heldCallEnded(name, reason),
+      name,
+      telemetry,
     });
     const bounds = { max_sessions: Math.min(options.max_sessions, running), max_sessions_per_caller, start_timeout_ms: START_MS };
     // Fields of one message take the place of the pipe's, so they say both.

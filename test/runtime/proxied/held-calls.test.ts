@@ -85,6 +85,7 @@ describe('proxied: questions of a legacy server to modern clients', () => {
     assert.equal(upstream.count('tools/call'), 1);
     assert.equal(bench.runtime.era.held, 0);
     assert.ok(bench.told.includes('held alpha answered'));
+    assert.ok(bench.told.includes('asked /alpha/mcp elicitation/create answered'));
     const { capabilities } = upstream.messages('initialize')[0]?.params ?? {};
     assert.deepEqual(capabilities, { elicitation: { form: {} } });
   });

@@ -88,6 +88,7 @@ describe('proxied: questions of a modern server to legacy clients', { timeout: 3
     await second.wrote(1);
     await clients.send(response(session, said(second)[0]?.id as string, { error: { code: -1, message: 'no model' } })).done;
     await second.done;
+    assert.ok(clients.bench.told.includes('asked /alpha/mcp sampling/createMessage error'));
     const { error } = said(second).at(-1) as Answer;
     assert.deepEqual(error, { code: -32603, message: 'The client answered sampling/createMessage with an error. It said: no model' });
     assert.equal(clients.upstream.count('tools/call'), 3);
