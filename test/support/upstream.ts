@@ -84,10 +84,10 @@ export async function startUpstream(answer: Answering, tls?: { readonly key: str
 }
 
 /** Listens on 127.0.0.1 at a free port and returns it. */
-export function listen(server: Server): Promise<number> {
+export function listen(server: Server, port = 0): Promise<number> {
   return new Promise((resolve, reject) => {
     server.once('error', reject);
-    server.listen({ host: '127.0.0.1', port: 0, backlog: 2048 }, () => resolve((server.address() as AddressInfo).port));
+    server.listen({ host: '127.0.0.1', port, backlog: 2048 }, () => resolve((server.address() as AddressInfo).port));
   });
 }
 

@@ -1,4 +1,4 @@
-// A server on SDK v1, which speaks legacy revisions alone, with the tool `echo`: `legacy.js stdio`, or `legacy.js http`, which says its URL.
+// A server on SDK v1, which speaks legacy revisions alone, with the tool `echo`: `legacy.js stdio`, or `legacy.js http [PORT]`, which says its URL.
 import { randomUUID } from 'node:crypto';
 import { createServer, type IncomingMessage } from 'node:http';
 import { McpServer } from '@modelcontextprotocol/sdk/server/mcp.js';
@@ -16,7 +16,7 @@ else {
       else void transport.handleRequest(request, response);
     });
   });
-  console.log(`listening on http://127.0.0.1:${await listen(server)}/mcp`);
+  console.log(`listening on http://127.0.0.1:${await listen(server, Number(process.argv[3] ?? 0))}/mcp`);
 }
 
 function make(): McpServer {
