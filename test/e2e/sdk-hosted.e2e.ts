@@ -68,6 +68,7 @@ describe('a client pinned to 2026-07-28', () => {
       resources: { subscribe: true, listChanged: true },
       prompts: { listChanged: true },
       completions: {},
+      extensions: { 'io.modelcontextprotocol/tasks': {} },
       logging: {},
     });
     assert.deepEqual(all.progress, [0, 50, 100]);
