@@ -86,7 +86,11 @@ const httpBridge = section(
         maximum: 65_535,
       },
     ),
-    max_sessions_per_caller: count(8, 'Those of one caller whom a gate identified, by the same rule.', { maximum: 65_535 }),
+    max_sessions_per_caller: count(
+      8,
+      'Those of one caller whom a gate identified, by the same rule, but that a call waits for one of them, up to its deadline.',
+      { maximum: 65_535 },
+    ),
     ...heldCalls('A session without a call for so long is ended with DELETE.'),
   },
   { description: BRIDGE, default: {} },
@@ -184,10 +188,14 @@ const HostedSchema = section(
 const sessionLimits = (what: 'process' | 'connection') => ({
   max_sessions: count(
     48,
-    `Sessions of legacy clients, each with its own ${what}. One more ends the session that was idle longest; when none is idle, it is OVERLOADED.`,
+    `Sessions of legacy clients, and of modern ones whom a legacy server may ask something, each with its own ${what}. One more ends one of the latter that is idle, or for a legacy client the session that was idle longest; when none is idle, it is OVERLOADED.`,
     { maximum: 4096 },
   ),
-  max_sessions_per_caller: count(16, 'The same for the sessions of one identified caller.', { maximum: 4096 }),
+  max_sessions_per_caller: count(
+    16,
+    'The same for the sessions of one identified caller, counted apart for legacy and modern clients. A call of a modern client waits for one of them, up to its deadline.',
+    { maximum: 4096 },
+  ),
 });
 
 const StdioSchema = section(

@@ -75,9 +75,9 @@ export class HeldCall implements PendingRequest, Holdable {
     return this.#id;
   }
 
-  /** A client waits for it. */
-  get runs(): boolean {
-    return this.#front !== undefined;
+  /** The server has it and has not ended it, so it may ask; a client may wait for it or not. */
+  get may_ask(): boolean {
+    return this.#id !== undefined && this.#kept === undefined;
   }
 
   start(): void {
@@ -90,7 +90,10 @@ export class HeldCall implements PendingRequest, Holdable {
   }
 
   answered(line: Uint8Array, response: Response): void {
-    this.#finish((front) => front.answered(line, response));
+    // The bytes are a view of what came with them; what is kept is a copy of their own.
+    const kept = this.#front !== undefined || this.#over ? line : this.#keep(line);
+    if (kept === undefined) this.lost('UPSTREAM_BROKEN');
+    else this.#finish((front) => front.answered(kept, response));
   }
 
   noticed(line: Uint8Array, kind: 'progress' | 'event'): void {
@@ -116,6 +119,10 @@ export class HeldCall implements PendingRequest, Holdable {
       if (missing !== undefined) this.#refuseSoon({ requiredCapabilities: missing });
       return;
     }
+    if (!this.#deps.held.reserve(this, question.length)) {
+      this.#peer.refuse(envelope, 'The client could not be asked.', -32603);
+      return this.#count(method, 'error');
+    }
     this.#asked += 1;
     this.#questions.set(`q${this.#asked}`, { id: id as string, text: question, method });
     if (this.#front !== undefined && this.#questions.size === 1) this.#timer = this.#deps.clock.timer(GATHER_MS, () => this.#hold());
@@ -134,7 +141,7 @@ export class HeldCall implements PendingRequest, Holdable {
       return new GatewayError('INVALID_ARGUMENTS', { detail });
     }
     this.#timer?.cancel();
-    this.#deps.held.release(this, 'answered');
+    this.#deps.held.release(this, this.#kept === undefined ? 'answered' : 'finished');
     this.#call = call;
     this.#attach(call, exchange);
     for (const [key, text] of answers) {
@@ -179,6 +186,10 @@ export class HeldCall implements PendingRequest, Holdable {
     this.#timer = this.#deps.clock.timer(this.#deps.held.options.hold_ttl_ms, () => this.giveUp('expired'));
     const requests = [...this.#questions].map(([key, { text }]) => `"${key}":${text}`).join(',');
     front.give(`{"resultType":"input_required","inputRequests":{${requests}},"requestState":"${state}"}`);
+  }
+
+  #keep(line: Uint8Array): Uint8Array | undefined {
+    return this.#deps.held.reserve(this, line.length) ? new Uint8Array(line) : undefined;
   }
 
   #finish(deliver: (front: PeerCall) => void): void {

@@ -51,6 +51,8 @@ export class HeldCalls<T extends Holdable> {
   readonly #boot = randomBytes(8);
   readonly #known = new Map<string, T>();
   readonly #held = new Map<T, { readonly caller: string; readonly since_ms: number }>();
+  readonly #bytes = new Map<T, number>();
+  #bytes_in_all = 0;
 
   constructor(options: HeldCallsOptions, deps: HeldCallsDeps) {
     this.options = options;
@@ -115,9 +117,19 @@ export class HeldCalls<T extends Holdable> {
     this.#deps.changed?.();
   }
 
+  /** Takes so many bytes for what a call has to keep until it is over. False: all calls together would keep more than 16 MiB. */
+  reserve(held: T, bytes: number): boolean {
+    if (this.#bytes_in_all + bytes > MAX_BYTES) return false;
+    this.#bytes_in_all += bytes;
+    this.#bytes.set(held, (this.#bytes.get(held) ?? 0) + bytes);
+    return true;
+  }
+
   /** It is over. */
   forget(held: T): void {
     if (this.#held.delete(held)) this.#deps.changed?.();
+    this.#bytes_in_all -= this.#bytes.get(held) ?? 0;
+    this.#bytes.delete(held);
     if (held.name !== undefined) this.#known.delete(held.name);
   }
 
@@ -136,6 +148,8 @@ const ASKED = Buffer.alloc(16);
 /** Long enough to say of an old state that its call is gone. */
 const SEAL_MS = 86_400_000;
 const MAX_SEALED = 160;
+/** Questions and results of all calls of a runtime that wait for their clients. */
+const MAX_BYTES = 16 * 1024 * 1024;
 
 /** Who asks what: a state is good for the same again and nothing else. */
 function bindingOf({ identity, route, method, body }: Call): Buffer {

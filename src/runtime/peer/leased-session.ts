@@ -161,10 +161,10 @@ export class LeasedSession {
     bridge.logs.enter(own, () => own.start());
   }
 
-  /** A question belongs to the call in whose exchange it came; one that names none to the only call that runs. It is never guessed. */
+  /** A question belongs to the call in whose exchange it came; one that names none to the only call that the server has, held or not. It is never guessed. */
   #asked(line: Uint8Array, envelope: Envelope, about: number | undefined): void {
-    const running = [...this.#calls].filter((call) => (about === undefined ? call.runs : call.peer_id === about));
-    if (running.length === 1) return running[0]?.ask(line, envelope);
+    const meant = [...this.#calls].filter((call) => call.may_ask && (about === undefined || call.peer_id === about));
+    if (meant.length === 1) return meant[0]?.ask(line, envelope);
     const { peer } = this.#lease;
     const roots = this.#roots;
     if (envelope.method === 'roots/list' && roots !== undefined && this.#deps.clock.mono_ms() - roots.since_ms < ROOTS_MS)

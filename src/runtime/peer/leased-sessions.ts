@@ -8,7 +8,7 @@ import { type Lease, LeasedSession, type LeasedSessionDeps, type LeasedSessionOp
 export interface LeasedSessionsOptions extends LeasedSessionOptions {
   /** Sessions in all. One more ends the one that was idle longest; when none is idle the call is 503 `OVERLOADED`. */
   readonly max_sessions: number;
-  /** Sessions of one caller whom a gate identified; the same rule. */
+  /** Sessions of one caller whom a gate identified; the same rule, but that a call waits for one of them: 64 at most, in order, up to its deadline. */
   readonly max_sessions_per_caller: number;
   /** Without a call. Then the server is told that the session is over. */
   readonly session_idle_ms: number;
@@ -47,6 +47,8 @@ export class LeasedSessions {
   readonly #repeated = new WeakSet<Exchange>();
   /** Sessions that were opened for one call each. */
   #counted = 0;
+  /** Calls that wait for a session of their caller, by caller; no line is empty. */
+  readonly #lines = new Map<string, Set<Want>>();
   /** Runs while there are sessions. */
   #sweep: Timer | undefined;
 
@@ -69,11 +71,13 @@ export class LeasedSessions {
     const once = asked !== undefined && call.identity === undefined;
     const key = once ? `${++this.#counted}` : keyOf(call, askable.text, this.#deps.toldOf(call));
     const alone = asked !== undefined && !this.#deps.attributes;
-    const session = this.#find(key, alone) ?? this.#open(key, call, askable.text, once);
-    if (session instanceof GatewayError) return exchange.fail(session);
-    this.#all.delete(session);
-    this.#all.add(session);
-    session.handle(call, exchange, asked);
+    const caller = call.identity === undefined ? undefined : callerKey(call.identity, '');
+    const want: Want = { call, exchange, asked, text: askable.text, key, caller, alone, once };
+    // Whoever came before has the next session that becomes free.
+    const line = caller === undefined ? undefined : this.#lines.get(caller);
+    if ((line === undefined || !alone) && this.#place(want)) return;
+    if (caller === undefined || (line?.size ?? 0) >= MAX_WAITING) return exchange.fail(new GatewayError('OVERLOADED'));
+    this.#wait(caller, line ?? new Set(), want);
   }
 
   /** What a call says of its client that matters here; `text` is undefined too when no call may be held. */
@@ -102,6 +106,9 @@ export class LeasedSessions {
 
   close(): void {
     this.#sweep?.cancel();
+    const waiting = [...this.#lines.values()].flatMap((line) => [...line]);
+    this.#lines.clear();
+    for (const { exchange } of waiting) exchange.fail(new GatewayError('DRAINING'));
     this.#deps.held.close();
     for (const session of this.#all) this.#end(session, 'drain');
     for (const session of this.#leaving) session.end('DRAINING');
@@ -114,22 +121,59 @@ export class LeasedSessions {
     if (problem !== undefined) exchange.fail(problem);
   }
 
-  #find(key: string, alone: boolean): LeasedSession | undefined {
+  /** Puts a call into a session, or tells it that there can be none; false: its caller has as many as may be, and each is in use. */
+  #place(want: Want): boolean {
+    const { call, exchange, asked } = want;
+    const session = this.#find(want) ?? this.#open(want);
+    if (session === undefined) return false;
+    if (this.#leaves(want)) exchange.waitsFor(undefined);
+    if (session instanceof GatewayError) exchange.fail(session);
+    else {
+      this.#all.delete(session);
+      this.#all.add(session);
+      session.handle(call, exchange, asked);
+    }
+    return true;
+  }
+
+  #wait(caller: string, line: Set<Want>, want: Want): void {
+    this.#lines.set(caller, line.add(want));
+    want.exchange.waitsFor('It waited for other calls of its caller: max_sessions_per_caller sessions are in use.');
+    want.exchange.onCancel(() => void this.#leaves(want));
+  }
+
+  /** True if it was waiting. */
+  #leaves(want: Want): boolean {
+    const { caller = '' } = want;
+    const line = this.#lines.get(caller);
+    if (line?.delete(want) !== true) return false;
+    if (line.size === 0) this.#lines.delete(caller);
+    return true;
+  }
+
+  /** Something of this caller has ended. */
+  #serve(caller: string | undefined): void {
+    for (const want of this.#lines.get(caller ?? '') ?? []) if (!this.#place(want)) return;
+  }
+
+  #find({ key, alone }: Want): LeasedSession | undefined {
     for (const session of this.#all) if (session.key === key && (!alone || session.free)) return session;
     return undefined;
   }
 
-  /** `once`: it ends with the call that it is opened for. */
-  #open(key: string, call: Call, asked: string | undefined, once: boolean): LeasedSession | GatewayError {
-    const { identity } = call;
-    const caller = identity === undefined ? undefined : callerKey(identity, '');
-    if (!this.#room(caller)) return new GatewayError('OVERLOADED');
+  /** Undefined: not for this caller, now. */
+  #open({ call, key, caller, text, once }: Want): LeasedSession | GatewayError | undefined {
+    const own = caller === undefined ? [] : [...this.#all].filter((session) => session.caller === caller);
+    const { max_sessions, max_sessions_per_caller } = this.#options;
+    if (own.length >= max_sessions_per_caller && !this.#evict(own)) return undefined;
+    if (this.#all.size + (this.#deps.others?.() ?? 0) >= max_sessions && !this.yields()) return new GatewayError('OVERLOADED');
     const lease = this.#deps.open(call, () => this.#end(session, 'lost'));
     if (lease instanceof GatewayError) return lease;
-    const session: LeasedSession = new LeasedSession(call.route.path, key, caller, asked, lease, this.#options, {
+    const session: LeasedSession = new LeasedSession(call.route.path, key, caller, text, lease, this.#options, {
       ...this.#deps,
       over: () => {
         if (once && session.free) this.#end(session, 'idle');
+        else this.#serve(caller);
       },
       failed: () => this.#end(session, 'failed'),
       again: (own, exchange) => this.#again(session, own, exchange),
@@ -139,12 +183,8 @@ export class LeasedSessions {
     return session;
   }
 
-  /** Makes room for one more if it has to. */
-  #room(caller: string | undefined): boolean {
-    const { max_sessions, max_sessions_per_caller } = this.#options;
-    const own = caller === undefined ? [] : [...this.#all].filter((session) => session.caller === caller);
-    if (own.length >= max_sessions_per_caller) return this.#evict(own);
-    if (this.#all.size + (this.#deps.others?.() ?? 0) < max_sessions) return true;
+  /** Ends the session that was idle longest, since somebody else needs its room; false: none is idle. */
+  yields(): boolean {
     return this.#evict(this.#all);
   }
 
@@ -174,16 +214,35 @@ export class LeasedSessions {
     if (!this.#all.delete(session)) return;
     session.end(reason === 'drain' ? 'DRAINING' : 'UPSTREAM_ENDED');
     this.#deps.ended(reason);
+    if (reason !== 'evicted') this.#serve(session.caller);
   }
 
   #tick(): void {
     const now_ms = this.#deps.clock.mono_ms();
     for (const session of this.#leaving) if (session.idle) this.#end(session, 'idle');
     for (const session of this.#all) if (session.touch(now_ms) >= this.#options.session_idle_ms) this.#end(session, 'idle');
+    for (const caller of this.#lines.keys()) this.#serve(caller);
     if (this.#all.size + this.#leaving.size > 0) return;
     this.#sweep?.cancel();
     this.#sweep = undefined;
   }
+}
+
+/** A call that needs a session. */
+interface Want {
+  readonly call: Call;
+  readonly exchange: Exchange;
+  /** What its client can be asked in the middle of it. */
+  readonly asked: Askable | undefined;
+  /** As in `Askable`. */
+  readonly text: string | undefined;
+  readonly key: string;
+  /** Whom a gate identified. */
+  readonly caller: string | undefined;
+  /** It shares the session with no other call. */
+  readonly alone: boolean;
+  /** The session ends with it. */
+  readonly once: boolean;
 }
 
 /** Equal for calls that may share a session: one caller on one route, of whom the server is told the same and who can be asked the same. */
@@ -194,3 +253,4 @@ function keyOf({ identity, route, head }: Call, asked: string | undefined, told:
 }
 
 const SWEEP_MS = 1_000;
+const MAX_WAITING = 64;

@@ -126,6 +126,7 @@ export function createPeerRuntime(options: PeerRuntimeOptions, deps: PeerRuntime
       starter,
       supervisor,
       others: () => leased.size,
+      yields: () => leased.yields(),
     },
   );
   const modern = new ModernClients(supervisor, {

@@ -38,6 +38,8 @@ export interface SessionsDeps extends SessionParts {
   readonly supervisor: Pick<Supervisor, 'claim'>;
   /** Sessions of another kind that count against `max_sessions`. */
   others(): number;
+  /** Ends one of those that is idle, so that another session has its room; false: none is. */
+  yields(): boolean;
   /** The id of this call is none of a session here. */
   unknown(call: Call, exchange: Exchange): void;
 }
@@ -173,7 +175,8 @@ export class Sessions {
   #room(caller: string): boolean {
     const { max_sessions, max_sessions_per_caller } = this.#options;
     if (caller !== '' && this.#count(caller) >= max_sessions_per_caller && !this.#evict(caller)) return false;
-    return this.#all.size + this.#deps.others() < max_sessions || this.#evict(undefined);
+    // Nobody notices the end of an idle one of the gateway's own, while a client notices its session's.
+    return this.#all.size + this.#deps.others() < max_sessions || this.#deps.yields() || this.#evict(undefined);
   }
 
   #count(caller: string): number {

@@ -89,6 +89,7 @@ export class SseServing {
         identityOf: () => undefined,
         fieldsOf,
         others: () => this.#modern.size,
+        yields: () => this.#modern.yields(),
         unknown: (_call, exchange) => exchange.fail(new GatewayError('SESSION_NOT_FOUND')),
         starter: {
           start: (ended, call) => {

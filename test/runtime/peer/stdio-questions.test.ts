@@ -32,6 +32,16 @@ describe('questions of a legacy child to modern clients', { timeout: 60_000 }, (
   const retry = (bench: StdioBench, name: string, args: object, init: CallInit, asked: Asked, answer: object) =>
     call(bench, name, args, init, { requestState: asked.requestState, inputResponses: { q1: answer } });
 
+  /** A call that the child ended while it was held, with so many bytes; `again`: the state for its client. */
+  const endedWhileHeld = async (bench: StdioBench, init: CallInit, bytes: number): Promise<{ readonly again: Asked }> => {
+    const args = bytes === 0 ? {} : { bytes };
+    const asked = await askedBy(call(bench, 'either', args, init));
+    const again = await askedBy(retry(bench, 'either', args, init, asked, { action: 'accept' }));
+    assert.deepEqual(Object.keys(again.inputRequests), ['q2']);
+    await bench.settled({ calls: 0 });
+    return { again };
+  };
+
   it('a question becomes input_required; the retry answers it, in a child that the call has for itself', async () => {
     const bench = await openStdio('legacy');
     const asked = await askedBy(call(bench, 'ask', { id: 'a' }, ALICE));
@@ -96,6 +106,92 @@ describe('questions of a legacy child to modern clients', { timeout: 60_000 }, (
     assert.equal(await codeOf(ALICE, `${asked.requestState.slice(0, -2)}AA`), 'INVALID_STATE');
     assert.equal(textOf(await retry(bench, 'ask', { id: 'a' }, ALICE, asked, { action: 'cancel' }).done), '{"action":"cancel"}');
     assert.equal(await codeOf(ALICE, asked.requestState), 'HELD_CALL_GONE');
+  });
+
+  it('two questions come together; unanswered ones come again under their keys, keys of nobody are ignored', async () => {
+    const bench = await openStdio('legacy');
+    const asked = await askedBy(call(bench, 'either', {}, ALICE));
+    assert.deepEqual(Object.keys(asked.inputRequests), ['q1', 'q2']);
+    assert.ok(asked.requestState.length <= 160);
+    const none = { requestState: asked.requestState, inputResponses: { q9: { action: 'accept' } } };
+    const again = await askedBy(call(bench, 'either', {}, ALICE, none));
+    assert.deepEqual(again.inputRequests, asked.inputRequests);
+    assert.notEqual(again.requestState, asked.requestState);
+    const both = { q1: { action: 'accept' }, q2: { action: 'cancel' } };
+    const done = await call(bench, 'either', {}, ALICE, { requestState: again.requestState, inputResponses: both }).done;
+    assert.match(textOf(done), /^{"action":"accept"}/);
+    assert.equal(bench.told.filter((line) => line.startsWith('asked /alpha/mcp elicitation/create')).length, 2);
+  });
+
+  it('the server ends the call while it is held: the retry gets the result, once', async () => {
+    const bench = await openStdio('legacy');
+    const { again } = await endedWhileHeld(bench, ALICE, 0);
+    assert.match(textOf(await retry(bench, 'either', {}, ALICE, again, { action: 'decline' }).done), /accept/);
+    assert.ok(bench.told.includes('held child finished'));
+    assert.equal((await retry(bench, 'either', {}, ALICE, again, { action: 'decline' }).done).error?.code, 'HELD_CALL_GONE');
+  });
+
+  it('results that nobody fetches are kept up to 16 MiB; those beyond are lost', async () => {
+    const bench = await openStdio('legacy', { max_line_bytes: 8_000_000 });
+    const kept = [];
+    for (const _ of [1, 2, 3]) kept.push((await endedWhileHeld(bench, ALICE, 7_000_000)).again);
+    const told = await Promise.all(
+      kept.map((state) => retry(bench, 'either', { bytes: 7_000_000 }, ALICE, state, { action: 'decline' }).done),
+    );
+    assert.deepEqual(
+      told.map(({ error, body }) => error?.code ?? body.length > 7_000_000),
+      [true, true, 'UPSTREAM_BROKEN'],
+    );
+    const { again } = await endedWhileHeld(bench, BOB, 7_000_000);
+    assert.equal((await retry(bench, 'either', { bytes: 7_000_000 }, BOB, again, { action: 'decline' }).done).error, undefined);
+  });
+
+  it('a state is in use until its call is over or asks again; a client that leaves then cancels it', async () => {
+    const bench = await openStdio('legacy');
+    const asked = await askedBy(call(bench, 'ask_hang', {}, ALICE));
+    const first = retry(bench, 'ask_hang', {}, ALICE, asked, { action: 'accept' });
+    assert.equal((await retry(bench, 'ask_hang', {}, ALICE, asked, { action: 'accept' }).done).error?.code, 'HELD_CALL_BUSY');
+    first.cancel('client');
+    await bench.settled({ calls: 0, held: 0 });
+    assert.equal((await retry(bench, 'ask_hang', {}, ALICE, asked, { action: 'accept' }).done).error?.code, 'HELD_CALL_GONE');
+    // The first id went to the handshake; the tools are known from the common child.
+    assert.equal(textOf(await call(bench, 'cancelled', {}, ALICE).done), '[2]');
+  });
+
+  it('a caller with max_sessions_per_caller calls waits for one of them, in order; others do not wait', async () => {
+    const bench = await openStdio('legacy', { max_sessions_per_caller: 1 });
+    const asked = await askedBy(call(bench, 'ask', { id: 'a' }, ALICE));
+    const order: string[] = [];
+    const [gone, second, third] = [1, 2, 3].map((n) => call(bench, 'echo', { text: `${n}` }, ALICE)) as [
+      FakeExchange,
+      FakeExchange,
+      FakeExchange,
+    ];
+    for (const exchange of [second, third]) void exchange.done.then((answer) => order.push(textOf(answer)));
+    gone.cancel('client');
+    assert.notEqual(textOf(await call(bench, 'pid', {}, BOB).done), '');
+    assert.deepEqual(order, []);
+    assert.match(textOf(await retry(bench, 'ask', { id: 'a' }, ALICE, asked, { action: 'decline' }).done), /decline/);
+    await Promise.all([second.done, third.done]);
+    assert.deepEqual(order, ['2', '3']);
+    assert.equal(bench.runtime.peers.leased, 2);
+  });
+
+  it('a call that waits for its caller’s session ends with the gateway', async () => {
+    const bench = await openStdio('legacy', { max_sessions_per_caller: 1 });
+    await askedBy(call(bench, 'ask', { id: 'a' }, ALICE));
+    const waiting = Array.from({ length: 65 }, () => call(bench, 'pid', {}, ALICE));
+    assert.equal((await (waiting.pop() as FakeExchange).done).error?.code, 'OVERLOADED');
+    await bench.runtime.close(2000);
+    for (const { done } of waiting) assert.equal((await done).error?.code, 'DRAINING');
+  });
+
+  it('a legacy client gets the room of an idle session that the gateway keeps for a modern one', async () => {
+    const bench = await openStdio('legacy', { max_sessions: 1 });
+    await call(bench, 'pid', {}, ALICE).done;
+    await bench.settled({ leased: 1, calls: 0 });
+    await bench.session();
+    assert.deepEqual([bench.runtime.peers.leased, bench.runtime.peers.sessions], [0, 1]);
   });
 
   it('what the client has not declared is refused to the server, and ends the call if the server does not', async () => {

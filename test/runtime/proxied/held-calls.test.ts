@@ -233,6 +233,37 @@ describe('proxied: questions of a legacy server to modern clients', () => {
     for (const other of others) other.cancel('client');
   });
 
+  it('a question on the GET stream is refused while one call runs and another is held: either could have asked', async () => {
+    await open();
+    const held = await resultOf(bench.send(call()));
+    ask = () => undefined;
+    const other = bench.send(call(ALICE, {}, { n: 2 }));
+    await until(() => calls.size === 2 && upstream.streams.size === 1);
+    event([...upstream.streams][0] as ServerResponse, { id: 'whose', method: 'elicitation/create', params: FORM });
+    await until(() => answers.has('whose'));
+    assert.equal(answers.get('whose')?.error?.code, -32603);
+    assert.ok(bench.told.includes('asked /alpha/mcp elicitation/create unattributed'));
+    finish('done');
+    assert.match(JSON.stringify(await resultOf(other)), /done/);
+    assert.match(JSON.stringify(await resultOf(retry(held, { q1: accept }))), /done/);
+  });
+
+  it('a question that comes on the GET stream while its call is held reaches the client with the next answer', async () => {
+    await open();
+    const held = await resultOf(bench.send(call()));
+    await until(() => upstream.streams.size === 1);
+    event([...upstream.streams][0] as ServerResponse, { id: 'late', method: 'elicitation/create', params: FORM });
+    event([...upstream.streams][0] as ServerResponse, { method: 'notifications/tools/list_changed' });
+    const before = upstream.count('tools/list');
+    await until(() => upstream.count('tools/list') > before);
+    const again = await resultOf(retry(held, { q1: accept }));
+    assert.deepEqual(Object.keys(again.inputRequests), ['q2']);
+    const last = retry(again, { q2: accept });
+    await until(() => answers.has('late'));
+    finish('both');
+    assert.match(JSON.stringify(await resultOf(last)), /both/);
+  });
+
   for (const connections of [1, 2]) {
     it(`${connections} upstream connections are enough: no stream of the gateway keeps a call from being sent`, async () => {
       await open();

@@ -83,6 +83,19 @@ const TOOLS: Readonly<Record<string, Tool>> = {
         params: { message: 'Who?', requestedSchema: { type: 'object' } },
       });
     }),
+  /** Asks two things at once, and ends with the first answer that it gets, in so many bytes more. */
+  either: ({ bytes = 0 }) =>
+    new Promise((resolve) => {
+      for (const id of ['e1', 'e2']) {
+        asked.set(id, ({ result, error }) => resolve(texts(JSON.stringify(result ?? error), 'x'.repeat(bytes))));
+        send({ id, method: 'elicitation/create', params: { message: id, requestedSchema: { type: 'object' } } });
+      }
+    }),
+  /** Asks, and never answers. */
+  ask_hang: () => {
+    send({ id: 'e1', method: 'elicitation/create', params: { message: 'Who?', requestedSchema: { type: 'object' } } });
+    return undefined;
+  },
   ping: () =>
     new Promise((resolve) => {
       asked.set('p1', ({ result }) => resolve(texts(JSON.stringify(result))));
